@@ -1,0 +1,347 @@
+//! Server addresses: what a user writes, parsed into where to connect, weight and name.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+const DEFAULT_PORT: u16 = 11211;
+/// Weights above this would only make rings and bucket lists huge.
+const MAX_WEIGHT: u32 = 10_000;
+
+/// One memcached server: where it is, how much of the keys it takes, and its name on the ring.
+///
+/// Text forms: `host`, `host:port`, `[v6]:port`, `unix:/path`, `memcache://host:port`, each with
+/// `?weight=N&name=…`. The port is 11211 unless given, the weight 1, the name the address as written
+/// (`host:port`, without scheme and parameters).
+///
+/// ```
+/// use mcpool::Server;
+/// let server: Server = "10.0.0.2:11211?weight=2&name=cache-b".parse()?;
+/// assert_eq!((server.weight(), server.name()), (2, "cache-b"));
+/// # Ok::<(), mcpool::ServerError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    endpoint: Endpoint,
+    address: String,
+    name: String,
+    weight: u32,
+}
+
+/// Where to connect.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Endpoint {
+    /// An address that needs no resolver.
+    Literal(SocketAddr),
+    /// A name to be resolved at each connect.
+    Named { host: String, port: u16 },
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+impl Server {
+    /// Parses an address; the same as `text.parse()`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, named in [`ServerError`].
+    pub fn new(text: &str) -> Result<Self, ServerError> {
+        text.parse()
+    }
+
+    /// Sets the weight: how many times the share of keys of a server with weight 1 it takes (1 to 10 000).
+    ///
+    /// A weight out of range is reported when the client is built.
+    #[must_use]
+    pub fn with_weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// Sets the name under which the server stands on the ring.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The name on the ring and in results, errors and log lines.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The address without parameters, e.g. `10.0.0.1:11211` or `unix:/run/memcached.sock`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The weight; 1 unless given.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Checks what the setters could have made wrong.
+    pub(crate) fn check(&self) -> Result<(), ServerError> {
+        if !(1..=MAX_WEIGHT).contains(&self.weight) {
+            return Err(ServerError::new(
+                &self.address,
+                format!("weight {} is not within 1 to {MAX_WEIGHT}", self.weight),
+            ));
+        }
+        if self.name.is_empty() {
+            return Err(ServerError::new(&self.address, "the name is empty"));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl From<SocketAddr> for Server {
+    fn from(addr: SocketAddr) -> Self {
+        let address = addr.to_string();
+        Self { endpoint: Endpoint::Literal(addr), name: address.clone(), address, weight: 1 }
+    }
+}
+
+impl FromStr for Server {
+    type Err = ServerError;
+
+    fn from_str(text: &str) -> Result<Self, ServerError> {
+        let fail = |why: String| ServerError::new(text, why);
+        let (place, parameters) = match text.trim().split_once('?') {
+            Some((place, parameters)) => (place, Some(parameters)),
+            None => (text.trim(), None),
+        };
+        let (endpoint, address) = parse_place(place).map_err(fail)?;
+        let mut server = Self { endpoint, name: address.clone(), address, weight: 1 };
+        for pair in parameters.into_iter().flat_map(|p| p.split('&')).filter(|p| !p.is_empty()) {
+            match pair.split_once('=') {
+                Some(("weight", n)) => {
+                    server.weight = n
+                        .parse()
+                        .map_err(|_| fail(format!("weight `{n}` is not a whole number")))?;
+                }
+                Some(("name", n)) => server.name = n.to_owned(),
+                _ => {
+                    let parameter = pair.split('=').next().unwrap_or(pair);
+                    return Err(fail(format!(
+                        "unknown parameter `{parameter}`; known are weight and name"
+                    )));
+                }
+            }
+        }
+        server.check().map_err(|e| fail(e.why))?;
+        Ok(server)
+    }
+}
+
+/// The endpoint and the address as it will be shown.
+fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
+    if let Some(path) = place.strip_prefix("unix:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if !path.starts_with('/') {
+            return Err(
+                "a unix socket needs an absolute path, as in unix:/run/memcached.sock".into()
+            );
+        }
+        return Ok((Endpoint::Unix(path.into()), format!("unix:{path}")));
+    }
+    let place = match place.split_once("://") {
+        Some(("memcache" | "memcached", rest)) => rest.strip_suffix('/').unwrap_or(rest),
+        Some((scheme, _)) => {
+            return Err(format!("unknown scheme `{scheme}`; known are memcache: and unix:"));
+        }
+        None => place,
+    };
+    if place.contains('@') {
+        return Err("user and password in an address are not supported".into());
+    }
+    let (host, port) = split_port(place)?;
+    let port = match port {
+        None => DEFAULT_PORT,
+        Some(port) => match port.parse() {
+            Ok(port) if port != 0 => port,
+            _ => return Err(format!("port `{port}` is not within 1 to 65535")),
+        },
+    };
+    let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+    if let Ok(ip) = bare.unwrap_or(host).parse() {
+        let addr = SocketAddr::new(ip, port);
+        return Ok((Endpoint::Literal(addr), addr.to_string()));
+    }
+    if bare.is_some() {
+        return Err(format!("`{host}` is not an IPv6 address"));
+    }
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if host.is_empty() || !host.chars().all(legal) {
+        return Err(format!("`{host}` is not a host name"));
+    }
+    Ok((Endpoint::Named { host: host.to_owned(), port }, format!("{host}:{port}")))
+}
+
+/// Host and port; a bare IPv6 address has no port.
+fn split_port(place: &str) -> Result<(&str, Option<&str>), String> {
+    if place.starts_with('[') {
+        let end = place.find(']').ok_or("the bracket of an IPv6 address is not closed")?;
+        let (host, rest) = place.split_at(end + 1);
+        return match rest {
+            "" => Ok((host, None)),
+            _ => rest
+                .strip_prefix(':')
+                .map(|port| (host, Some(port)))
+                .ok_or_else(|| format!("`{rest}` behind an IPv6 address")),
+        };
+    }
+    match place.matches(':').count() {
+        0 => Ok((place, None)),
+        1 => Ok(place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port)))),
+        _ => Ok((place, None)),
+    }
+}
+
+/// An address that cannot be used; says which and why. User info is never shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerError {
+    address: String,
+    why: String,
+}
+
+impl ServerError {
+    fn new(address: &str, why: impl Into<String>) -> Self {
+        // Whatever stands before the last @ may be a secret.
+        let address = match address.rsplit_once('@') {
+            Some((_, rest)) => format!("***@{rest}"),
+            None => address.to_owned(),
+        };
+        Self { address, why: why.into() }
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "server address `{}`: {}", self.address, self.why)
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+/// Servers as the builder takes them: one text, several texts, or parsed [`Server`]s.
+///
+/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does.
+#[derive(Debug, Clone, Default)]
+pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
+
+impl ServerList {
+    fn parse(&mut self, text: &str) {
+        let split = |c: char| c == ',' || c.is_ascii_whitespace();
+        self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));
+    }
+}
+
+impl From<&str> for ServerList {
+    fn from(text: &str) -> Self {
+        let mut list = Self::default();
+        list.parse(text);
+        list
+    }
+}
+
+impl From<String> for ServerList {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<&String> for ServerList {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<Server> for ServerList {
+    fn from(server: Server) -> Self {
+        Self(vec![Ok(server)])
+    }
+}
+
+impl From<SocketAddr> for ServerList {
+    fn from(addr: SocketAddr) -> Self {
+        Server::from(addr).into()
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for ServerList {
+    fn from(list: Vec<T>) -> Self {
+        Self(list.into_iter().flat_map(|item| item.into().0).collect())
+    }
+}
+
+impl<T: Into<Self> + Clone> From<&[T]> for ServerList {
+    fn from(list: &[T]) -> Self {
+        Self(list.iter().cloned().flat_map(|item| item.into().0).collect())
+    }
+}
+
+impl<T: Into<Self>, const N: usize> From<[T; N]> for ServerList {
+    fn from(list: [T; N]) -> Self {
+        Self(list.into_iter().flat_map(|item| item.into().0).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_documented_form_is_read() {
+        for (text, address, weight, name) in [
+            ("cache", "cache:11211", 1, "cache:11211"),
+            ("cache:11212", "cache:11212", 1, "cache:11212"),
+            ("10.0.0.1", "10.0.0.1:11211", 1, "10.0.0.1:11211"),
+            ("[::1]:11213", "[::1]:11213", 1, "[::1]:11213"),
+            ("::1", "[::1]:11211", 1, "[::1]:11211"),
+            ("unix:/run/m.sock?name=local", "unix:/run/m.sock", 1, "local"),
+            ("memcache://10.0.0.1:1/?weight=3", "10.0.0.1:1", 3, "10.0.0.1:1"),
+            ("a:1?weight=2&name=n", "a:1", 2, "n"),
+        ] {
+            let server: Server = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(
+                (server.address(), server.weight(), server.name()),
+                (address, weight, name),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_and_secrets_are_not() {
+        for (text, word) in [
+            ("a:1?wieght=2", "wieght"),
+            ("a:1?weight=0", "weight 0"),
+            ("a:1?weight=x", "weight `x`"),
+            ("a:0", "port `0`"),
+            ("a:99999", "99999"),
+            ("", "not a host name"),
+            ("a b", "not a host name"),
+            ("[::1", "bracket"),
+            ("[zz]:1", "IPv6"),
+            ("unix:rel", "absolute"),
+            ("http://a", "http"),
+            ("a?name=", "name is empty"),
+        ] {
+            let error = Server::new(text).expect_err(text).to_string();
+            assert!(error.contains(word), "{text}: {error}");
+        }
+        let error = Server::new("memcache://bob:hunter2@a:1").expect_err("user info").to_string();
+        assert!(!error.contains("hunter2") && error.contains("***@a:1"), "{error}");
+    }
+}

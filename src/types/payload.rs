@@ -1,0 +1,10 @@
+//! A value as the server keeps it: bytes and the 32-bit flags beside them.
+
+/// Bytes and flags of one stored value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Payload {
+    /// The value's bytes, as stored.
+    pub(crate) bytes: Vec<u8>,
+    /// The client flags beside them.
+    pub(crate) flags: u32,
+}
