@@ -1,0 +1,244 @@
+//! The builder: one method a setting, each with its meaning, unit and default.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::config::Config;
+use super::handle::Client;
+use crate::codec::Codec;
+use crate::error::{Error, Result};
+use crate::health::{BackOff, DownAfter};
+use crate::interop::Preset;
+use crate::ring::Placement;
+use crate::router::Failover;
+use crate::types::ServerList;
+
+/// Settings of a [`Client`], each with a default; [`build`](Self::build) checks them all and connects to nothing.
+///
+/// ```
+/// use std::time::Duration;
+/// let client = mcpool::Client::builder()
+///     .servers(["10.0.0.1:11211", "10.0.0.2:11211?weight=2"])
+///     .min_connections(5)
+///     .max_connections(250)
+///     .timeout(Duration::from_secs(3))
+///     .build()?;
+/// # let _ = client;
+/// # Ok::<(), mcpool::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct ClientBuilder {
+    config: Config,
+}
+
+impl ClientBuilder {
+    /// The servers: address texts or [`Server`](crate::Server)s, one or several; replaces what was set before.
+    pub fn servers(mut self, servers: impl Into<ServerList>) -> Self {
+        self.config.servers = servers.into();
+        self
+    }
+
+    /// Connections opened to each server in the background at build (default 0; Whalin's `initConn`).
+    ///
+    /// The maintenance thread opens them; without one, [`Client::warm_up`] does.
+    pub fn initial_connections(mut self, n: u32) -> Self {
+        self.config.pool.initial_connections = n;
+        self
+    }
+
+    /// Connections that maintenance keeps open to each live server (default 1; Whalin's `minConn`).
+    pub fn min_connections(mut self, n: u32) -> Self {
+        self.config.pool.min_connections = n;
+        self
+    }
+
+    /// The most connections ever open to one server (default 32; Whalin's `maxConn`, here a hard cap).
+    ///
+    /// A caller that finds them all in use waits, in the order of arrival and within its deadline.
+    pub fn max_connections(mut self, n: u32) -> Self {
+        self.config.pool.max_connections = n;
+        self
+    }
+
+    /// How long a connection above the minimum may stay idle (default 5 minutes; Whalin's `maxIdle`).
+    pub fn max_idle(mut self, d: Duration) -> Self {
+        self.config.pool.max_idle = d;
+        self
+    }
+
+    /// How long any connection is used before it is replaced, less a jitter of up to a tenth (default 30 minutes).
+    pub fn max_lifetime(mut self, d: Duration) -> Self {
+        self.config.pool.max_lifetime = d;
+        self
+    }
+
+    /// The ceiling for `timeout`; a longer one is a configuration error (default 30 s; Whalin's `maxBusyTime`).
+    pub fn max_busy(mut self, d: Duration) -> Self {
+        self.config.max_busy = d;
+        self
+    }
+
+    /// The pause between two passes of maintenance (default 30 s; Whalin's `maintSleep`).
+    ///
+    /// Zero: no maintenance thread. Then nothing is topped up or trimmed, and a down server is probed by
+    /// the first call after its back-off.
+    pub fn maintenance_interval(mut self, d: Duration) -> Self {
+        self.config.pool.maintenance_interval = d;
+        self
+    }
+
+    /// The deadline of a whole call: waiting, connecting, writing, reading, other servers (default 1 s; Whalin's `socketTO`).
+    pub fn timeout(mut self, d: Duration) -> Self {
+        self.config.timeout = d;
+        self
+    }
+
+    /// The part of the deadline that one server may use while another can still be tried (default half of what is left).
+    pub fn attempt_timeout(mut self, d: Duration) -> Self {
+        self.config.attempt_timeout = Some(d);
+        self
+    }
+
+    /// The part of the deadline that connecting may use (default 250 ms; Whalin's `socketConnectTO`).
+    pub fn connect_timeout(mut self, d: Duration) -> Self {
+        self.config.pool.connect_timeout = d;
+        self
+    }
+
+    /// Asks a socket that was idle for a second for the server's version before using it (default off; Whalin's `aliveCheck`).
+    ///
+    /// Without it such a socket is only looked at, which finds closed ones at the cost of one system call.
+    pub fn alive_check(mut self, on: bool) -> Self {
+        self.config.pool.alive_check = on;
+        self
+    }
+
+    /// Sets `TCP_NODELAY`: small requests leave at once (default on; Whalin's `nagle`, which it applied inverted).
+    pub fn nodelay(mut self, on: bool) -> Self {
+        self.config.pool.nodelay = on;
+        self
+    }
+
+    /// Sets `SO_KEEPALIVE` (default on).
+    pub fn keepalive(mut self, on: bool) -> Self {
+        self.config.pool.keepalive = on;
+        self
+    }
+
+    /// What happens to a call whose server fails (default [`Failover::NextServer`]; Whalin's `failover`).
+    pub fn failover(mut self, failover: Failover) -> Self {
+        self.config.failover = failover;
+        self
+    }
+
+    /// Whether a server that was down is used again by itself (default on; Whalin's `failback`).
+    ///
+    /// Off: it stays out until [`Client::restore`]. A lone server is always used again.
+    pub fn failback(mut self, on: bool) -> Self {
+        self.config.failback = on;
+        self
+    }
+
+    /// Which server a key lives on (default [`Placement::Consistent`]; Whalin's `hashingAlg`).
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.config.placement = placement;
+        self
+    }
+
+    /// How values become bytes and flags (default [`Codec::Json`]).
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.config.codec = codec;
+        self
+    }
+
+    /// Stores numbers, booleans and chars under the string flag, so that any client reads them as strings
+    /// (default off; Whalin's `primitiveAsString`).
+    pub fn primitives_as_strings(mut self, on: bool) -> Self {
+        self.config.primitives_as_strings = on;
+        self
+    }
+
+    /// URL-encodes keys as Whalin's client does by default (default off; Whalin's `sanitizeKeys`).
+    pub fn sanitize_keys(mut self, on: bool) -> Self {
+        self.config.keys.sanitize = on;
+        self
+    }
+
+    /// Put before every key, once; it counts toward the 250 bytes (default none).
+    pub fn key_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
+        self.config.keys.prefix = prefix.into();
+        self
+    }
+
+    /// Turns outages into misses, for cache-aside code (default off).
+    ///
+    /// Only failures of nodes and of time: reads give `None`, `set` gives `()`, other stores, deletes and
+    /// touches `false`, cas `Missing`, counters `None`. Bad keys, sizes and values remain errors. All are
+    /// counted in [`Client::status`] and told to the observer.
+    pub fn errors_as_misses(mut self, on: bool) -> Self {
+        self.config.errors_as_misses = on;
+        self
+    }
+
+    /// Told once of each failed call, on the caller's thread, with nothing locked (default none; Whalin's `errorHandler`).
+    ///
+    /// A call for many keys tells its first error.
+    pub fn observer(mut self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.config.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// The largest value, in bytes: a larger one is refused before anything is sent, and a larger reply
+    /// closes the connection (default: the server decides on stores, 128 MiB for replies).
+    pub fn max_value_bytes(mut self, n: usize) -> Self {
+        self.config.max_value_bytes = Some(n);
+        self
+    }
+
+    /// Connects in progress to one server at most, so that a restarted server is not stormed (default 2).
+    pub fn max_dials(mut self, n: u32) -> Self {
+        self.config.pool.max_dials = n;
+        self
+    }
+
+    /// Looks for the reply this long, yielding the processor, before it lets the kernel wait (default zero: off).
+    ///
+    /// It spends processor time to save the wake-up, for latency-bound tools on idle machines.
+    pub fn busy_poll(mut self, d: Duration) -> Self {
+        self.config.pool.busy_poll = d;
+        self
+    }
+
+    /// The failures after which a server counts as down (default 3 within 10 s).
+    pub fn down_after(mut self, rule: DownAfter) -> Self {
+        self.config.down_after = rule;
+        self
+    }
+
+    /// The pauses before a down server is probed (default 200 ms, doubling to 2 s; at most 500 ms for a lone server).
+    pub fn back_off(mut self, rule: BackOff) -> Self {
+        self.config.back_off = rule;
+        self
+    }
+
+    /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        let bundle = preset.bundle();
+        self.config.codec = bundle.codec;
+        self.config.placement = bundle.placement;
+        self.config.keys.sanitize = bundle.sanitize_keys;
+        self
+    }
+
+    /// Checks every setting and makes the client; connects to nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting.
+    pub fn build(mut self) -> Result<Client> {
+        if let Some(n) = self.config.max_value_bytes {
+            self.config.pool.max_reply_value = n;
+        }
+        Client::from_config(self.config)
+    }
+}

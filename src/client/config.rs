@@ -1,0 +1,165 @@
+//! Every setting with its default, and the rules that settings have to keep together.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::codec::Codec;
+use crate::error::{Error, Result};
+use crate::health::{BackOff, DownAfter};
+use crate::pool::PoolConfig;
+use crate::ring::Placement;
+use crate::router::Failover;
+use crate::types::{KeyRules, Server, ServerList};
+
+/// Called once with the error of each failed call.
+pub(crate) type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
+
+/// The settings of a client; the builder's methods document each.
+#[derive(Clone)]
+pub(crate) struct Config {
+    pub(crate) servers: ServerList,
+    pub(crate) pool: PoolConfig,
+    pub(crate) timeout: Duration,
+    pub(crate) attempt_timeout: Option<Duration>,
+    pub(crate) max_busy: Duration,
+    pub(crate) failover: Failover,
+    pub(crate) failback: bool,
+    pub(crate) down_after: DownAfter,
+    pub(crate) back_off: BackOff,
+    pub(crate) placement: Placement,
+    pub(crate) codec: Codec,
+    pub(crate) primitives_as_strings: bool,
+    pub(crate) keys: KeyRules,
+    pub(crate) max_value_bytes: Option<usize>,
+    pub(crate) errors_as_misses: bool,
+    pub(crate) observer: Option<Observer>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            servers: ServerList::default(),
+            pool: PoolConfig::default(),
+            timeout: Duration::from_secs(1),
+            attempt_timeout: None,
+            max_busy: Duration::from_secs(30),
+            failover: Failover::default(),
+            failback: true,
+            down_after: DownAfter::default(),
+            back_off: BackOff::default(),
+            placement: Placement::default(),
+            codec: Codec::default(),
+            primitives_as_strings: false,
+            keys: KeyRules::default(),
+            max_value_bytes: None,
+            errors_as_misses: false,
+            observer: None,
+        }
+    }
+}
+
+impl Config {
+    /// Checks every setting, and gives the servers.
+    pub(crate) fn checked(&self) -> Result<Vec<Server>> {
+        self.check_times()?;
+        self.check_connections()?;
+        self.check_keys()?;
+        self.checked_servers()
+    }
+
+    /// Checks a deadline for whole calls; also that of a handle made by `with_timeout`.
+    pub(crate) fn check_timeout(&self, timeout: Duration) -> Result<()> {
+        if timeout.is_zero() {
+            return Err(Error::config("timeout", "has to be above zero"));
+        }
+        if timeout > self.max_busy {
+            let why = format!("{timeout:?} is above `max_busy`, {:?}", self.max_busy);
+            return Err(Error::config("timeout", why));
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<()> {
+        self.check_timeout(self.timeout)?;
+        for (name, value) in [
+            ("connect_timeout", self.pool.connect_timeout),
+            ("attempt_timeout", self.attempt_timeout.unwrap_or(self.timeout)),
+            ("max_idle", self.pool.max_idle),
+            ("max_lifetime", self.pool.max_lifetime),
+        ] {
+            if value.is_zero() {
+                return Err(Error::config(name, "has to be above zero"));
+            }
+        }
+        self.down_after.check().map_err(|why| Error::config("down_after", why))?;
+        self.back_off.check().map_err(|why| Error::config("back_off", why))
+    }
+
+    fn check_connections(&self) -> Result<()> {
+        let pool = &self.pool;
+        let max = pool.max_connections;
+        if max == 0 {
+            return Err(Error::config("max_connections", "has to be above zero"));
+        }
+        if pool.max_dials == 0 {
+            return Err(Error::config("max_dials", "has to be above zero"));
+        }
+        for (name, value) in
+            [("min_connections", pool.min_connections), ("initial_connections", pool.initial_connections)]
+        {
+            if value > max {
+                let why = format!("{value} is above `max_connections`, {max}");
+                return Err(Error::config(name, why));
+            }
+        }
+        if self.max_value_bytes == Some(0) {
+            return Err(Error::config("max_value_bytes", "has to be above zero"));
+        }
+        Ok(())
+    }
+
+    fn check_keys(&self) -> Result<()> {
+        // A prefix has to leave room for at least one byte of key.
+        let probe = KeyRules { sanitize: false, ..self.keys.clone() };
+        probe.wire(b"k").map(drop).map_err(|e| Error::config("key_prefix", e))
+    }
+
+    fn checked_servers(&self) -> Result<Vec<Server>> {
+        let servers = self.servers.0.iter().cloned().collect::<Result<Vec<_>, _>>()?;
+        if servers.is_empty() {
+            return Err(Error::config("servers", "at least one is needed"));
+        }
+        for (i, server) in servers.iter().enumerate() {
+            server.check()?;
+            let before = servers.get(..i).unwrap_or_default();
+            if before.iter().any(|s| s.name() == server.name() || s.endpoint() == server.endpoint()) {
+                return Err(Error::config("servers", format!("`{server}` is there twice")));
+            }
+        }
+        Ok(servers)
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("servers", &self.servers)
+            .field("pool", &self.pool)
+            .field("timeout", &self.timeout)
+            .field("attempt_timeout", &self.attempt_timeout)
+            .field("max_busy", &self.max_busy)
+            .field("failover", &self.failover)
+            .field("failback", &self.failback)
+            .field("down_after", &self.down_after)
+            .field("back_off", &self.back_off)
+            .field("placement", &self.placement)
+            .field("codec", &self.codec)
+            .field("primitives_as_strings", &self.primitives_as_strings)
+            .field("keys", &self.keys)
+            .field("max_value_bytes", &self.max_value_bytes)
+            .field("errors_as_misses", &self.errors_as_misses)
+            .field("observer", &self.observer.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,12 @@
+//! The way in: the builder, the handle, and what a handle shows of itself.
+
+mod builder;
+mod config;
+mod handle;
+mod status;
+
+pub use builder::ClientBuilder;
+pub(crate) use config::Config;
+pub use handle::Client;
+pub(crate) use handle::{Call, Scratched};
+pub use status::{ServerStatus, Status};

@@ -1,0 +1,379 @@
+//! The one error: what was tried, on which server, for which key, how long it took, and what to do now.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::codec::{DecodeError, EncodeError};
+use crate::protocol::{Refusal, RefusalKind, Verb, Violation};
+use crate::types::{KeyError, ServerError, TtlError};
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Keys longer than this are cut in messages.
+const SHOWN_KEY: usize = 80;
+
+/// Why a call could not find out, or could not do, what was asked.
+///
+/// A miss, a refused `add` and a changed cas token are values, not errors. The predicates say what
+/// can be done next; [`Error::kind`] names the culprit.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    phase: Option<Phase>,
+    verb: Option<Verb>,
+    server: Option<Arc<str>>,
+    key: Option<Box<[u8]>>,
+    elapsed: Option<Duration>,
+    detail: String,
+    fate: Fate,
+    raw: Option<(Vec<u8>, u32)>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Who or what stands behind an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A setting or a server address is wrong; the text names it.
+    Config,
+    /// The key is empty, too long or has illegal bytes; nothing was sent.
+    InvalidKey,
+    /// The expiry time is beyond what memcached can express; nothing was sent.
+    InvalidTtl,
+    /// The value is above `max_value_bytes`, or the server said that it is too large.
+    ValueTooLarge,
+    /// The value cannot be turned into bytes by the codec in use; nothing was sent.
+    Encode,
+    /// The stored bytes cannot be read as the type asked for; [`Error::raw_value`] has them.
+    Decode,
+    /// A counter call met a value that is not a decimal number.
+    NotANumber,
+    /// The deadline passed while talking to the server.
+    Timeout,
+    /// The deadline passed while waiting for a connection: all of them were in use.
+    PoolExhausted,
+    /// The server refuses connections, cannot be reached, or is known to be down.
+    ServerDown,
+    /// The connection broke during the exchange.
+    ConnectionLost,
+    /// The server answered with something that the protocol does not allow.
+    Protocol,
+    /// The server answered with an error line.
+    Refused,
+    /// The delete reached a substitute; the key's own server may still hold the old value.
+    Substituted,
+    /// The client was closed.
+    Closed,
+}
+
+/// The step of a call in which it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Checking and encoding the arguments; nothing was sent.
+    Prepare,
+    /// Waiting for a free connection.
+    Wait,
+    /// Looking up the server's name.
+    Resolve,
+    /// Connecting.
+    Connect,
+    /// Sending the request.
+    Write,
+    /// Waiting for the reply or reading it.
+    Read,
+    /// Decoding the value.
+    Decode,
+}
+
+/// What is known of a request whose call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It surely had no effect.
+    NotApplied,
+    /// Its last byte went out and no reply was read.
+    Unknown,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            phase: None,
+            verb: None,
+            server: None,
+            key: None,
+            elapsed: None,
+            detail: detail.into(),
+            fate: Fate::NotApplied,
+            raw: None,
+            source: None,
+        }))
+    }
+
+    /// A wrong setting, named as the builder's method.
+    pub(crate) fn config(setting: &str, why: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Config, format!("setting `{setting}`: {why}"))
+    }
+
+    /// What stands behind the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The step in which the call failed, if it got as far as having one.
+    pub fn phase(&self) -> Option<Phase> {
+        self.0.phase
+    }
+
+    /// The name of the server, if one was chosen.
+    pub fn server(&self) -> Option<&str> {
+        self.0.server.as_deref()
+    }
+
+    /// The key as it was (or would have been) sent, if the call had one.
+    pub fn key(&self) -> Option<&[u8]> {
+        self.0.key.as_deref()
+    }
+
+    /// How long the call had taken when it failed.
+    pub fn elapsed(&self) -> Option<Duration> {
+        self.0.elapsed
+    }
+
+    /// Bytes and flags of a value that could not be decoded, or that is not a number.
+    pub fn raw_value(&self) -> Option<(&[u8], u32)> {
+        self.0.raw.as_ref().map(|(bytes, flags)| (bytes.as_slice(), *flags))
+    }
+
+    /// Whether the deadline passed, in the exchange or while waiting for a connection.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Timeout | ErrorKind::PoolExhausted)
+    }
+
+    /// Whether the server could not be reached or is known to be down.
+    pub fn is_server_down(&self) -> bool {
+        self.0.kind == ErrorKind::ServerDown
+    }
+
+    /// Whether the same call may succeed later without anything being changed.
+    ///
+    /// Look at [`Error::may_have_been_applied`] before repeating a call that is not idempotent.
+    pub fn may_retry(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Timeout
+                | ErrorKind::PoolExhausted
+                | ErrorKind::ServerDown
+                | ErrorKind::ConnectionLost
+                | ErrorKind::Protocol
+                | ErrorKind::Substituted
+        )
+    }
+
+    /// Whether a write may have taken effect although its reply was never read.
+    pub fn may_have_been_applied(&self) -> bool {
+        self.0.fate == Fate::Unknown
+    }
+
+    /// A failure of a node or of time, which `errors_as_misses` turns into a miss.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Timeout
+                | ErrorKind::PoolExhausted
+                | ErrorKind::ServerDown
+                | ErrorKind::ConnectionLost
+                | ErrorKind::Protocol
+                | ErrorKind::Substituted
+        )
+    }
+
+    fn inner(&mut self) -> &mut Inner {
+        Arc::make_mut(&mut self.0)
+    }
+
+    pub(crate) fn with_phase(mut self, phase: Phase) -> Self {
+        self.inner().phase = Some(phase);
+        self
+    }
+
+    pub(crate) fn with_fate(mut self, fate: Fate) -> Self {
+        self.inner().fate = fate;
+        self
+    }
+
+    pub(crate) fn with_server(mut self, server: &Arc<str>) -> Self {
+        if self.0.server.is_none() {
+            self.inner().server = Some(server.clone());
+        }
+        self
+    }
+
+    pub(crate) fn with_call(mut self, verb: Verb, key: Option<&[u8]>) -> Self {
+        let inner = self.inner();
+        inner.verb = Some(verb);
+        if inner.key.is_none() {
+            inner.key = key.map(Into::into);
+        }
+        // What only reads has no effect that could be in doubt.
+        if verb.is_read() {
+            inner.fate = Fate::NotApplied;
+        }
+        self
+    }
+
+    pub(crate) fn with_elapsed(mut self, elapsed: Duration) -> Self {
+        self.inner().elapsed = Some(elapsed);
+        self
+    }
+
+    pub(crate) fn with_raw(mut self, bytes: Vec<u8>, flags: u32) -> Self {
+        self.inner().raw = Some((bytes, flags));
+        self
+    }
+
+    pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.inner().source = Some(Arc::new(source));
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        if let Some(verb) = inner.verb {
+            write!(f, "{verb}")?;
+            if let Some(key) = &inner.key {
+                write!(f, " {}", Shown(key))?;
+            }
+            match &inner.server {
+                Some(server) => write!(f, " on {server}: ")?,
+                None => f.write_str(": ")?,
+            }
+        } else if let Some(server) = &inner.server {
+            write!(f, "{server}: ")?;
+        }
+        f.write_str(&inner.detail)?;
+        if let Some(phase) = inner.phase {
+            write!(f, " while {phase}")?;
+        }
+        if let Some(elapsed) = inner.elapsed {
+            write!(f, " after {elapsed:.1?}")?;
+        }
+        if inner.fate == Fate::Unknown {
+            f.write_str("; it may have been applied")?;
+        }
+        match inner.kind.advice() {
+            "" => Ok(()),
+            advice => write!(f, "; {advice}"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}: {self})", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|s| s as _)
+    }
+}
+
+impl ErrorKind {
+    /// What a reader of the message can do about it.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Timeout => "look at the server's load and network, or raise `timeout`",
+            Self::PoolExhausted => "raise `max_connections` or `timeout`, or call from fewer threads",
+            Self::ServerDown => "it is tried again by itself after a short pause",
+            Self::ConnectionLost => "the connection was closed and the next call opens another",
+            Self::Protocol => "check that the address is a memcached's; the connection was closed",
+            Self::NotANumber => "store counters with `set_counter` or as decimal text",
+            Self::Decode => "ask for the type that was stored, or read the bytes with `get_raw`",
+            Self::Substituted => "delete again once its own server is back",
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prepare => "preparing the request",
+            Self::Wait => "waiting for a connection",
+            Self::Resolve => "resolving the name",
+            Self::Connect => "connecting",
+            Self::Write => "sending the request",
+            Self::Read => "reading the reply",
+            Self::Decode => "decoding the value",
+        })
+    }
+}
+
+/// A key for people: lossy, quoted, cut at a length.
+struct Shown<'a>(&'a [u8]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = String::from_utf8_lossy(self.0.get(..SHOWN_KEY).unwrap_or(self.0));
+        let more = if self.0.len() > SHOWN_KEY { "…" } else { "" };
+        write!(f, "\"{}{more}\"", text.escape_debug())
+    }
+}
+
+impl From<KeyError> for Error {
+    fn from(e: KeyError) -> Self {
+        Self::new(ErrorKind::InvalidKey, e.to_string()).with_source(e)
+    }
+}
+
+impl From<TtlError> for Error {
+    fn from(e: TtlError) -> Self {
+        Self::new(ErrorKind::InvalidTtl, e.to_string()).with_source(e)
+    }
+}
+
+impl From<ServerError> for Error {
+    fn from(e: ServerError) -> Self {
+        Self::config("servers", &e).with_source(e)
+    }
+}
+
+impl From<EncodeError> for Error {
+    fn from(e: EncodeError) -> Self {
+        Self::new(ErrorKind::Encode, e.to_string()).with_phase(Phase::Prepare).with_source(e)
+    }
+}
+
+impl From<DecodeError> for Error {
+    fn from(e: DecodeError) -> Self {
+        let (text, bytes, flags) = (e.to_string(), e.bytes().to_vec(), e.flags());
+        Self::new(ErrorKind::Decode, text).with_phase(Phase::Decode).with_raw(bytes, flags).with_source(e)
+    }
+}
+
+impl From<Violation> for Error {
+    fn from(e: Violation) -> Self {
+        Self::new(ErrorKind::Protocol, e.to_string()).with_phase(Phase::Read).with_source(e)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        let kind = match refusal.kind {
+            RefusalKind::TooLarge => ErrorKind::ValueTooLarge,
+            RefusalKind::NotANumber => ErrorKind::NotANumber,
+            _ => ErrorKind::Refused,
+        };
+        Self::new(kind, format!("the server answered `{}`", refusal.text))
+    }
+}

@@ -1,0 +1,231 @@
+//! One connection and one exchange at a time on it: the whole batch out, every reply in.
+
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use super::buffer::Buffer;
+use super::error::{NetError, Trouble};
+use super::stream::{Pulse, Stream};
+use crate::error::Phase;
+use crate::protocol::{Batch, Conversation, Limits, Reply};
+use crate::time::Deadline;
+
+/// Slices handed to one `sendmsg`.
+const SLICES: usize = 16;
+/// Room beside a value for the end of its reply, so that both come in one read.
+const TRAILER: usize = 64;
+
+/// A connection; it is poisoned from before the first byte of an exchange until its last reply is complete.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: Stream,
+    buffer: Buffer,
+    conversation: Conversation,
+    sent: usize,
+    /// When the peer was last heard of in this exchange, or when the exchange began.
+    heard: Instant,
+    poisoned: bool,
+}
+
+/// What an unfinished exchange waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Replies.
+    Read,
+    /// Replies, and room to send the rest.
+    ReadWrite,
+    /// Nothing: the exchange is complete.
+    Nothing,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: Stream, limits: Limits, now: Instant) -> Self {
+        Self {
+            stream,
+            buffer: Buffer::default(),
+            conversation: Conversation::new(limits),
+            sent: 0,
+            heard: now,
+            poisoned: false,
+        }
+    }
+
+    /// Whether the next exchange may use this connection: nothing unfinished, nothing in doubt, nothing unread.
+    pub(crate) fn is_reusable(&self) -> bool {
+        !self.poisoned
+    }
+
+    /// Whether an idle connection is still open with nothing unasked in it; one system call.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.stream.pulse() == Pulse::Quiet
+    }
+
+    /// Starts an exchange; from here on the connection is poisoned until [`Self::settle`].
+    pub(crate) fn begin(&mut self, batch: &Batch<'_>, now: Instant) {
+        self.poisoned = true;
+        self.sent = 0;
+        self.heard = now;
+        self.conversation.begin(batch);
+    }
+
+    /// Sends the batch and reads every reply, blocking under the deadline: for one request at a time.
+    ///
+    /// With `busy_poll` it looks for the reply that long, yielding, before it lets the kernel wait.
+    pub(crate) fn exchange(
+        &mut self,
+        batch: &Batch<'_>,
+        deadline: Deadline,
+        busy_poll: Duration,
+    ) -> Result<(), NetError> {
+        let total = batch.wire_len();
+        while self.sent < total {
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let n = batch.slices(self.sent, &mut slices);
+            match self.stream.send(slices.get(..n).unwrap_or_default(), deadline) {
+                Ok(n) => self.sent += n,
+                Err(e) => return Err(self.failed(Phase::Write, e, batch)),
+            }
+        }
+        if !busy_poll.is_zero() {
+            let until = deadline.min(Deadline::after(Instant::now(), busy_poll));
+            while !self.conversation.is_done() && !until.passed(Instant::now()) {
+                if !self.try_read(batch)? {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        while !self.conversation.is_done() {
+            match self.receive(|stream, into| stream.recv(into, deadline)) {
+                Ok(0) => return Err(self.lost(batch)),
+                Ok(_) => self.understand(batch)?,
+                Err(e) => return Err(self.failed(Phase::Read, e, batch)),
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
+    pub(crate) fn advance(&mut self, batch: &Batch<'_>) -> Result<Need, NetError> {
+        loop {
+            let wrote = self.try_write(batch)?;
+            let read = self.try_read(batch)?;
+            if self.conversation.is_done() {
+                self.settle();
+                return Ok(Need::Nothing);
+            }
+            if !wrote && !read {
+                let unsent = self.sent < batch.wire_len();
+                return Ok(if unsent { Need::ReadWrite } else { Need::Read });
+            }
+        }
+    }
+
+    /// The error of an exchange that its deadline ended.
+    pub(crate) fn timed_out(&mut self, batch: &Batch<'_>) -> NetError {
+        let phase = if self.sent < batch.wire_len() { Phase::Write } else { Phase::Read };
+        self.failed(phase, io::ErrorKind::TimedOut.into(), batch)
+    }
+
+    /// Takes the reply to request `i`, once.
+    pub(crate) fn take(&mut self, i: usize) -> Option<Reply> {
+        self.conversation.take(i)
+    }
+
+    fn try_write(&mut self, batch: &Batch<'_>) -> Result<bool, NetError> {
+        if self.sent >= batch.wire_len() {
+            return Ok(false);
+        }
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let n = batch.slices(self.sent, &mut slices);
+        match self.stream.try_send(slices.get(..n).unwrap_or_default()) {
+            Ok(Some(n)) => {
+                self.sent += n;
+                Ok(n > 0)
+            }
+            Ok(None) => Ok(false),
+            Err(e) => Err(self.failed(Phase::Write, e, batch)),
+        }
+    }
+
+    fn try_read(&mut self, batch: &Batch<'_>) -> Result<bool, NetError> {
+        match self.receive(Stream::try_recv) {
+            Ok(Some(0)) => Err(self.lost(batch)),
+            Ok(Some(_)) => {
+                self.heard = Instant::now();
+                self.understand(batch)?;
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(e) => Err(self.failed(Phase::Read, e, batch)),
+        }
+    }
+
+    /// Receives into the value under way, if there is one, else into the buffer.
+    ///
+    /// A large value is read in place, together with the line behind it, which then moves to the buffer.
+    fn receive<T>(
+        &mut self,
+        run: impl FnOnce(&mut Stream, &mut Vec<u8>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let Some((body, room)) = self.conversation.body() else {
+            if self.buffer.is_full() {
+                // The decoder's line limit is below the buffer's size, so it never leaves a full one.
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line without an end"));
+            }
+            return run(&mut self.stream, self.buffer.room());
+        };
+        let end = body.len() + room;
+        body.reserve(room + TRAILER);
+        let got = run(&mut self.stream, body)?;
+        if let Some(behind) = body.get(end..) {
+            self.buffer.put(behind);
+            body.truncate(end);
+        }
+        Ok(got)
+    }
+
+    /// Feeds what was received to the conversation.
+    fn understand(&mut self, batch: &Batch<'_>) -> Result<(), NetError> {
+        match self.conversation.feed(batch, self.buffer.unread()) {
+            Ok(n) => {
+                self.buffer.consume(n);
+                Ok(())
+            }
+            Err(violation) => Err(NetError {
+                phase: Phase::Read,
+                trouble: Trouble::Violation(violation),
+                sent: self.sent_all(batch),
+            }),
+        }
+    }
+
+    /// Ends a complete exchange; the protocol decides whether the connection may be used again.
+    fn settle(&mut self) {
+        self.poisoned = !(self.conversation.reusable() && self.buffer.unread().is_empty());
+        self.buffer.shrink();
+    }
+
+    fn sent_all(&self, batch: &Batch<'_>) -> bool {
+        self.sent >= batch.wire_len()
+    }
+
+    fn failed(&self, phase: Phase, e: io::Error, batch: &Batch<'_>) -> NetError {
+        let trouble = match e.kind() {
+            io::ErrorKind::TimedOut => Trouble::TimedOut { silent: self.heard.elapsed() },
+            _ => Trouble::Io(e),
+        };
+        NetError { phase, trouble, sent: self.sent_all(batch) }
+    }
+
+    fn lost(&self, batch: &Batch<'_>) -> NetError {
+        NetError { phase: Phase::Read, trouble: Trouble::Eof, sent: self.sent_all(batch) }
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}

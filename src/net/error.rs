@@ -1,0 +1,68 @@
+//! What can go wrong between us and a peer, and how much of the request had left by then.
+
+use std::io;
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind, Fate, Phase};
+use crate::protocol::Violation;
+
+/// A failed dial or exchange.
+#[derive(Debug)]
+pub(crate) struct NetError {
+    pub(crate) phase: Phase,
+    pub(crate) trouble: Trouble,
+    /// Whether the kernel took the last byte of the request.
+    pub(crate) sent: bool,
+}
+
+/// The trouble itself.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The deadline passed; the peer had been silent for this long.
+    TimedOut { silent: Duration },
+    /// The peer closed the connection.
+    Eof,
+    /// The system reported an error.
+    Io(io::Error),
+    /// The peer broke the protocol.
+    Violation(Violation),
+    /// The peer answered an earlier request of the batch in a way that leaves this one in doubt.
+    Doubt,
+}
+
+impl NetError {
+    pub(crate) fn unsent(phase: Phase, trouble: Trouble) -> Self {
+        Self { phase, trouble, sent: false }
+    }
+
+    /// Whether the connection was lost, rather than the peer silent or wrong.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.trouble, Trouble::Eof | Trouble::Io(_))
+    }
+
+    /// Whether no connection came about.
+    pub(crate) fn is_dial(&self) -> bool {
+        matches!(self.phase, Phase::Resolve | Phase::Connect)
+    }
+}
+
+impl From<NetError> for Error {
+    fn from(e: NetError) -> Self {
+        let dial = e.is_dial();
+        let error = match e.trouble {
+            Trouble::TimedOut { .. } if dial => Self::new(ErrorKind::ServerDown, "no answer in time"),
+            Trouble::TimedOut { .. } => Self::new(ErrorKind::Timeout, "the deadline passed"),
+            Trouble::Eof => Self::new(ErrorKind::ConnectionLost, "the server closed the connection"),
+            Trouble::Io(source) => {
+                let kind = if dial { ErrorKind::ServerDown } else { ErrorKind::ConnectionLost };
+                Self::new(kind, source.to_string()).with_source(source)
+            }
+            Trouble::Violation(violation) => violation.into(),
+            Trouble::Doubt => Self::new(
+                ErrorKind::Protocol,
+                "an earlier reply on the connection left this one in doubt",
+            ),
+        };
+        error.with_phase(e.phase).with_fate(if e.sent { Fate::Unknown } else { Fate::NotApplied })
+    }
+}

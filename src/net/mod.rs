@@ -1,0 +1,13 @@
+//! Moves bytes under a deadline: names, connects, sockets, one exchange on one connection.
+
+mod buffer;
+mod connection;
+mod dial;
+mod error;
+mod resolve;
+mod stream;
+
+pub(crate) use connection::{Connection, Need};
+pub(crate) use dial::{DialOptions, Dialer};
+pub(crate) use error::{NetError, Trouble};
+pub(crate) use resolve::Spawn;

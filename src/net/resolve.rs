@@ -1,0 +1,155 @@
+//! Names to addresses, looked up by a worker thread so that a slow resolver never holds a caller.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::time::Deadline;
+
+/// Runs a job on the client's worker thread.
+pub(crate) type Spawn = Arc<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
+
+/// One name, looked up again at each connect.
+pub(crate) struct Resolver {
+    name: Arc<Name>,
+    spawn: Spawn,
+}
+
+struct Name {
+    host: String,
+    port: u16,
+    state: Mutex<State>,
+    answered: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The last answer that had addresses; serves while a newer one is late or failed.
+    good: Arc<[SocketAddr]>,
+    /// Why the last look-up failed, if it did.
+    error: Option<String>,
+    running: bool,
+    answers: u64,
+}
+
+/// Why there are no addresses.
+#[derive(Debug)]
+pub(crate) enum Unresolved {
+    /// No answer by the deadline, and none before.
+    Late,
+    /// The resolver's answer.
+    Failed(String),
+}
+
+impl Resolver {
+    pub(crate) fn new(host: &str, port: u16, spawn: Spawn) -> Self {
+        let name = Name { host: host.to_owned(), port, state: Mutex::default(), answered: Condvar::new() };
+        Self { name: Arc::new(name), spawn }
+    }
+
+    /// The name's addresses now, or the last known ones when the answer is not there by `deadline`.
+    pub(crate) fn addresses(&self, deadline: Deadline) -> Result<Arc<[SocketAddr]>, Unresolved> {
+        let seen = {
+            let mut state = self.name.state.lock();
+            let idle = !std::mem::replace(&mut state.running, true);
+            let seen = state.answers;
+            drop(state);
+            if idle {
+                let name = self.name.clone();
+                (self.spawn)(Box::new(move || name.look_up()));
+            }
+            seen
+        };
+        let mut state = self.name.state.lock();
+        while state.answers == seen {
+            if self.name.answered.wait_until(&mut state, deadline.instant()).timed_out() {
+                break;
+            }
+        }
+        if !state.good.is_empty() {
+            return Ok(state.good.clone());
+        }
+        Err(match &state.error {
+            Some(error) => Unresolved::Failed(error.clone()),
+            None => Unresolved::Late,
+        })
+    }
+}
+
+impl Name {
+    fn look_up(&self) {
+        let started = Instant::now();
+        let answer = (self.host.as_str(), self.port).to_socket_addrs();
+        let mut state = self.state.lock();
+        match answer.map(Iterator::collect::<Arc<[_]>>) {
+            Ok(addresses) if !addresses.is_empty() => {
+                state.good = addresses;
+                state.error = None;
+            }
+            Ok(_) => state.error = Some("the name has no address".to_owned()),
+            Err(e) => state.error = Some(e.to_string()),
+        }
+        state.running = false;
+        state.answers += 1;
+        drop(state);
+        self.answered.notify_all();
+        log::trace!("looked up {} in {:?}", self.host, started.elapsed());
+    }
+}
+
+impl std::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Resolver({})", self.name.host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn soon() -> Deadline {
+        Deadline::after(Instant::now(), Duration::from_secs(20))
+    }
+
+    #[test]
+    fn a_name_is_resolved_by_the_worker() {
+        let spawn: Spawn = Arc::new(|job| drop(std::thread::spawn(job)));
+        let resolver = Resolver::new("localhost", 7, spawn);
+        let addresses = resolver.addresses(soon()).expect("localhost");
+        assert!(addresses.iter().all(|a| a.ip().is_loopback() && a.port() == 7), "{addresses:?}");
+    }
+
+    #[test]
+    fn a_worker_that_never_answers_costs_the_deadline_and_no_more() {
+        let resolver = Resolver::new("localhost", 7, Arc::new(drop));
+        let started = Instant::now();
+        let deadline = Deadline::after(started, Duration::from_millis(30));
+        assert!(matches!(resolver.addresses(deadline), Err(Unresolved::Late)));
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_late_answer_leaves_the_last_good_addresses_in_use() {
+        let (queue, jobs) = crossbeam_channel::unbounded::<Box<dyn FnOnce() + Send>>();
+        let resolver = Resolver::new("localhost", 7, Arc::new(move |job| queue.send(job).expect("open")));
+        let worker = std::thread::spawn(move || {
+            jobs.recv().expect("first look-up")();
+            jobs
+        });
+        let first = resolver.addresses(soon()).expect("answered");
+        let jobs = worker.join().expect("worker");
+        let again = resolver.addresses(Deadline::after(Instant::now(), Duration::from_millis(20)));
+        assert_eq!(again.expect("the last good ones"), first);
+        assert_eq!(jobs.len(), 1, "a new look-up was asked for");
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_says_so() {
+        let spawn: Spawn = Arc::new(|job| job());
+        let resolver = Resolver::new("no-such-host.invalid", 7, spawn);
+        assert!(matches!(resolver.addresses(soon()), Err(Unresolved::Failed(_))));
+    }
+}

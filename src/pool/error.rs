@@ -1,0 +1,41 @@
+//! Why a pool could not run an exchange.
+
+use crate::error::{Error, ErrorKind, Fate, Phase};
+use crate::net::NetError;
+
+/// A failed exchange, seen from above the pool.
+#[derive(Debug)]
+pub(crate) enum PoolError {
+    /// The deadline passed while every connection was in use.
+    Exhausted,
+    /// The node is down; nothing was tried.
+    Down,
+    /// The client was closed.
+    Closed,
+    /// Dialling or the exchange failed.
+    Net(NetError),
+}
+
+impl PoolError {
+    /// What is known of the request.
+    pub(crate) fn fate(&self) -> Fate {
+        match self {
+            Self::Net(e) if e.sent => Fate::Unknown,
+            _ => Fate::NotApplied,
+        }
+    }
+}
+
+impl From<PoolError> for Error {
+    fn from(e: PoolError) -> Self {
+        match e {
+            PoolError::Exhausted => {
+                Self::new(ErrorKind::PoolExhausted, "every connection was in use")
+                    .with_phase(Phase::Wait)
+            }
+            PoolError::Down => Self::new(ErrorKind::ServerDown, "the server is down"),
+            PoolError::Closed => Self::new(ErrorKind::Closed, "the client was closed"),
+            PoolError::Net(e) => e.into(),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! One node's connections: who may have one, when it is opened, and what is done with it afterwards.
+//!
+//! `line` decides who goes next, `permits` (r2d2) keeps the cap, `node` leases and dials, `exchange`
+//! runs batches, `upkeep` is what maintenance does to one node, `maintenance` the thread that does it.
+
+mod config;
+mod error;
+mod exchange;
+mod line;
+mod maintenance;
+mod node;
+mod permits;
+mod upkeep;
+
+pub(crate) use config::PoolConfig;
+pub(crate) use error::PoolError;
+pub(crate) use exchange::{InFlight, drive};
+pub(crate) use maintenance::{Maintenance, Wake};
+pub(crate) use node::{NodePool, NodeSetup};
+pub(crate) use permits::Worker;

@@ -1,0 +1,108 @@
+//! Runs requests for keys: chooses the node, goes on to another when one fails, fans out over several.
+//!
+//! `failover` holds the rules and knows no socket; `single` runs one key's request, `fanout` those of
+//! many keys or of every node.
+
+mod failover;
+mod fanout;
+mod single;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use failover::Failover;
+pub(crate) use fanout::Shape;
+
+use crate::pool::NodePool;
+use crate::protocol::{Reply, Verb};
+use crate::ring::Ring;
+use crate::time::Deadline;
+
+/// The nodes of a client and the rules by which keys find them.
+#[derive(Debug)]
+pub(crate) struct Router {
+    nodes: Vec<Arc<NodePool>>,
+    ring: Ring,
+    failover: Failover,
+    attempt_timeout: Option<Duration>,
+}
+
+/// Where a request wants to go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// What is hashed: the key as sent, or the one it is routed by.
+    pub(crate) place: &'a [u8],
+    /// A hash given in its stead.
+    pub(crate) hash: Option<i32>,
+    /// The one node that may answer: a cas token's, or an admin call's.
+    pub(crate) only: Option<usize>,
+}
+
+/// The time of a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    pub(crate) started: Instant,
+    pub(crate) deadline: Deadline,
+}
+
+/// A reply and where it came from.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    pub(crate) node: usize,
+    /// Whether another node answered than the key's own.
+    pub(crate) substituted: bool,
+}
+
+impl Router {
+    pub(crate) fn new(
+        nodes: Vec<Arc<NodePool>>,
+        ring: Ring,
+        failover: Failover,
+        attempt_timeout: Option<Duration>,
+    ) -> Self {
+        Self { nodes, ring, failover, attempt_timeout }
+    }
+
+    pub(crate) fn nodes(&self) -> &[Arc<NodePool>] {
+        &self.nodes
+    }
+
+    /// The name of a node, for results and errors.
+    pub(crate) fn name(&self, node: usize) -> Arc<str> {
+        self.nodes.get(node).map_or_else(|| "?".into(), |n| n.name().clone())
+    }
+
+    /// The node that a key belongs to while every node is up.
+    pub(crate) fn home(&self, target: &Target<'_>) -> usize {
+        target.only.unwrap_or_else(|| self.ring.primary(target.place, target.hash))
+    }
+
+    /// The `tried`-th node that a request may use, counted from its home.
+    fn candidate(&self, target: &Target<'_>, tried: usize) -> Option<usize> {
+        if !self.has_candidate(target, tried) {
+            return None;
+        }
+        match tried {
+            0 => Some(self.home(target)),
+            _ => self.ring.candidates(target.place, target.hash).nth(tried),
+        }
+    }
+
+    /// Whether [`Self::candidate`] has a `tried`-th node.
+    fn has_candidate(&self, target: &Target<'_>, tried: usize) -> bool {
+        tried == 0
+            || target.only.is_none()
+                && self.failover == Failover::NextServer
+                && tried < self.nodes.len()
+    }
+
+    /// The part of the deadline that one node may use, so that another can still be tried.
+    fn attempt(&self, verb: Verb, has_next: bool, deadline: Deadline, now: Instant) -> Deadline {
+        if !has_next || !verb.is_repeatable() {
+            return deadline;
+        }
+        let share = self.attempt_timeout.unwrap_or_else(|| deadline.left(now) / 2);
+        deadline.min(Deadline::after(now, share))
+    }
+}

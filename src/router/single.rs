@@ -1,0 +1,101 @@
+//! One key's request: its home node, then whatever the failover policy allows.
+
+use std::time::Instant;
+
+use super::failover::{Next, next};
+use super::{Answer, Router, Target, Timing};
+use crate::error::{Error, Fate};
+use crate::pool::PoolError;
+use crate::protocol::{Batch, Reply, Verb};
+
+/// An attempt that failed at one node.
+struct Failed {
+    error: PoolError,
+    /// Whether the rules let the request go to another node.
+    goes_on: bool,
+}
+
+impl Router {
+    /// Runs the one request of `batch` for the key at `target`.
+    ///
+    /// # Errors
+    /// The home node's error, marked as possibly applied if any attempt may have been.
+    pub(crate) fn run(
+        &self,
+        verb: Verb,
+        target: &Target<'_>,
+        batch: &Batch<'_>,
+        timing: Timing,
+    ) -> Result<Answer, Error> {
+        let home = self.home(target);
+        match self.run_on(home, verb, self.has_candidate(target, 1), batch, timing) {
+            Ok(reply) => Ok(Answer { reply, node: home, substituted: false }),
+            Err(failed) => self.go_on(verb, target, batch, timing, failed),
+        }
+    }
+
+    /// Tries the other candidates in turn.
+    #[cold]
+    fn go_on(
+        &self,
+        verb: Verb,
+        target: &Target<'_>,
+        batch: &Batch<'_>,
+        timing: Timing,
+        failed: Failed,
+    ) -> Result<Answer, Error> {
+        let home = self.home(target);
+        let mut fate = failed.error.fate();
+        let mut goes_on = failed.goes_on;
+        let mut tried = 1;
+        while goes_on && !timing.deadline.passed(Instant::now()) {
+            let Some(node) = self.candidate(target, tried) else { break };
+            if let (1, Some(home)) = (tried, self.nodes.get(home)) {
+                home.stats().failovers.one();
+            }
+            tried += 1;
+            let timing = Timing { started: Instant::now(), ..timing };
+            match self.run_on(node, verb, self.has_candidate(target, tried), batch, timing) {
+                Ok(reply) => return Ok(Answer { reply, node, substituted: true }),
+                Err(other) => {
+                    goes_on = other.goes_on;
+                    if other.error.fate() == Fate::Unknown {
+                        fate = Fate::Unknown;
+                    }
+                }
+            }
+        }
+        Err(Error::from(failed.error).with_server(&self.name(home)).with_fate(fate))
+    }
+
+    /// Runs the request on one node, a second time on a fresh connection where the rules allow it.
+    fn run_on(
+        &self,
+        node: usize,
+        verb: Verb,
+        has_next: bool,
+        batch: &Batch<'_>,
+        timing: Timing,
+    ) -> Result<Reply, Failed> {
+        let Some(node) = self.nodes.get(node) else {
+            return Err(Failed { error: PoolError::Closed, goes_on: false });
+        };
+        let mut now = timing.started;
+        let attempt = self.attempt(verb, has_next, timing.deadline, now);
+        let mut again = false;
+        loop {
+            let error = match node.admit(now).and_then(|()| node.exchange(batch, attempt, now)) {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            now = Instant::now();
+            match next(verb, &error, again) {
+                Next::SameNode if !attempt.passed(now) => {
+                    node.stats().retries.one();
+                    again = true;
+                }
+                step => return Err(Failed { error, goes_on: step != Next::GiveUp }),
+            }
+        }
+    }
+}
