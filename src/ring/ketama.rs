@@ -65,3 +65,22 @@ fn host(name: &str) -> Cow<'_, str> {
     }
     host.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_written_as_libmemcached_writes_them() {
+        for (name, expected) in [
+            ("10.0.0.1:11211", "10.0.0.1"),
+            ("10.0.0.1:11212", "10.0.0.1:11212"),
+            ("cache-b", "cache-b"),
+            ("[::1]:11211", "::1"),
+            ("[::1]:11212", "::1:11212"),
+            ("unix:/run/m.sock", "/run/m.sock:0"),
+        ] {
+            assert_eq!(host(name), expected);
+        }
+    }
+}

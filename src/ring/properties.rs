@@ -83,6 +83,19 @@ fn a_ketama_servers_keys_go_to_the_next_server_on_the_ring() {
 }
 
 #[test]
+fn a_given_hash_stands_for_the_keys_own_on_a_ring() {
+    for placement in [Placement::Consistent, Placement::Ketama] {
+        let ring = ring(placement, &names(9), &[1, 2]);
+        for key in keys(200) {
+            let [a, b, c, d, ..] = md5::compute(&key).0;
+            let hash = i32::from_le_bytes([a, b, c, d]);
+            let (own, given) = (ring.primary(key.as_bytes(), None), ring.primary(b"", Some(hash)));
+            assert_eq!(own, given, "{placement} {key}");
+        }
+    }
+}
+
+#[test]
 fn weights_share_the_points_and_no_server_is_left_without() {
     let points = |weights: [u32; 3]| {
         let names = names(3);

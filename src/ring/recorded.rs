@@ -119,9 +119,9 @@ fn a_failed_servers_keys_go_where_the_java_client_takes_them() {
                 // Where the original searches for ever, the rest follows in list order.
                 let rest: Vec<_> = (0..nodes.len()).filter(|n| !expected.contains(n)).collect();
                 if rest.is_empty() {
-                    whole += 1
+                    whole += 1;
                 } else {
-                    endless += 1
+                    endless += 1;
                 }
                 expected.extend(rest);
                 assert_eq!(found, expected, "{set}, {placement}: {order}");
