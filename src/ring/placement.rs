@@ -22,8 +22,8 @@ use std::str::FromStr;
 /// `Native`, `OldCompat`, `NewCompat` and `Consistent` are its hashing algorithms 0 to 3, with the same servers
 /// for the same keys. When a server fails, a decimal 0, 1, 2, … is put before the key until it hashes to a server
 /// not tried yet. The original may search for ever; here a search ends after 10 000 tries, and the servers
-/// that are left follow in list order. Only `OldCompat` with 3, 11 or 33 servers comes to that often; another
-/// placement serves better there.
+/// that are left follow in list order. With `OldCompat` and 3, 11 or 33 servers most searches come to that, which takes
+/// a fraction of a millisecond; another placement serves better there.
 ///
 /// # Small weights
 /// On a ring (`Consistent`, `Ketama`) every server has at least four points. The originals give a server

@@ -111,7 +111,18 @@ fn weights_share_the_points_and_no_server_is_left_without() {
 }
 
 #[test]
-fn a_key_gets_the_share_of_servers_that_the_weights_say() {
+fn of_equal_points_the_later_server_owns_them_in_consistent_and_the_earlier_in_ketama() {
+    let names = ["a:1", "a:1", "b:1"].map(String::from);
+    for (placement, owners) in [(Placement::Consistent, [1, 2]), (Placement::Ketama, [0, 2])] {
+        let ring = ring(placement, &names, &[1]);
+        for key in keys(200) {
+            assert!(owners.contains(&ring.primary(key.as_bytes(), None)), "{placement} {key}");
+        }
+    }
+}
+
+#[test]
+fn servers_get_the_share_of_keys_that_their_weights_say() {
     for placement in ALL {
         let ring = ring(placement, &names(3), &[1, 2, 5]);
         let mut counts = [0_i32; 3];
