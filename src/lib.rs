@@ -5,7 +5,11 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("mcpool supports Linux and macOS only");
 
+mod health;
+mod ring;
 mod time;
 mod types;
 
+pub use health::{BackOff, DownAfter, NodeState};
+pub use ring::{Placement, PlacementError};
 pub use types::{Key, KeyError, Server, ServerError, ServerList, ToKey, Ttl, TtlError};

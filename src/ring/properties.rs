@@ -1,0 +1,144 @@
+//! Tests: what holds for every placement, whatever the servers.
+
+use super::*;
+
+const ALL: [Placement; 5] = [
+    Placement::Consistent,
+    Placement::Native,
+    Placement::OldCompat,
+    Placement::NewCompat,
+    Placement::Ketama,
+];
+
+fn names(count: usize) -> Vec<String> {
+    (1..=count).map(|i| format!("10.0.0.{i}:11211")).collect()
+}
+
+fn keys(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|i| format!("user:{i}"))
+}
+
+/// The names with the weights, which are repeated as often as needed.
+fn ring(placement: Placement, names: &[String], weights: &[u32]) -> Ring {
+    let pairs = names.iter().zip(weights.iter().cycle());
+    let nodes: Vec<_> = pairs.map(|(name, weight)| RingNode { name, weight: *weight }).collect();
+    Ring::new(placement, &nodes).expect("nodes")
+}
+
+#[test]
+fn every_server_is_tried_once_and_the_keys_own_first() {
+    for placement in ALL {
+        for count in 1..=12 {
+            for weights in [&[1][..], &[1, 7, 2], &[10_000, 1], &[3]] {
+                let ring = ring(placement, &names(count), weights);
+                for key in keys(10).chain([String::new(), "日本語".into()]) {
+                    for hash in [None, Some(i32::MIN)] {
+                        let mut order: Vec<usize> = ring.candidates(key.as_bytes(), hash).collect();
+                        assert_eq!(order[0], ring.primary(key.as_bytes(), hash));
+                        order.sort_unstable();
+                        assert!(
+                            order.into_iter().eq(0..count),
+                            "{placement} {count} {weights:?} {key}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_leaves_the_consistent_ring_moves_its_own_keys_only() {
+    let names = names(7);
+    let whole = ring(Placement::Consistent, &names, &[1]);
+    for gone in 0..7 {
+        let mut rest = names.clone();
+        rest.remove(gone);
+        let smaller = ring(Placement::Consistent, &rest, &[1]);
+        let mut moved = 0;
+        for key in keys(2000) {
+            let before = whole.primary(key.as_bytes(), None);
+            let after = smaller.primary(key.as_bytes(), None);
+            match before == gone {
+                true => moved += 1,
+                false => assert_eq!(names[before], rest[after], "{key}"),
+            }
+        }
+        // A seventh of 2000 is 286.
+        assert!((190..400).contains(&moved), "{moved} keys of server {gone}");
+    }
+}
+
+#[test]
+fn a_ketama_servers_keys_go_to_the_next_server_on_the_ring() {
+    let names = names(5);
+    let whole = ring(Placement::Ketama, &names, &[1]);
+    for key in keys(500) {
+        let order: Vec<usize> = whole.candidates(key.as_bytes(), None).collect();
+        let mut rest = names.clone();
+        rest.remove(order[0]);
+        let smaller = ring(Placement::Ketama, &rest, &[1]);
+        assert_eq!(rest[smaller.primary(key.as_bytes(), None)], names[order[1]], "{key}");
+    }
+}
+
+#[test]
+fn a_given_hash_stands_for_the_keys_own_on_a_ring() {
+    for placement in [Placement::Consistent, Placement::Ketama] {
+        let ring = ring(placement, &names(9), &[1, 2]);
+        for key in keys(200) {
+            let [a, b, c, d, ..] = md5::compute(&key).0;
+            let hash = i32::from_le_bytes([a, b, c, d]);
+            let (own, given) = (ring.primary(key.as_bytes(), None), ring.primary(b"", Some(hash)));
+            assert_eq!(own, given, "{placement} {key}");
+        }
+    }
+}
+
+#[test]
+fn weights_share_the_points_and_no_server_is_left_without() {
+    let points = |weights: [u32; 3]| {
+        let names = names(3);
+        let pairs = names.iter().zip(weights);
+        let nodes: Vec<_> = pairs.map(|(name, weight)| RingNode { name, weight }).collect();
+        let mut counts = [0; 3];
+        whalin::points(&nodes).iter().for_each(|(_, node)| counts[node] += 1);
+        counts
+    };
+    assert_eq!(points([1, 2, 2]), [96, 192, 192]);
+    // The original: 476, 0, 0.
+    assert_eq!(points([1000, 1, 1]), [476, 4, 4]);
+}
+
+#[test]
+fn of_equal_points_the_later_server_owns_them_in_consistent_and_the_earlier_in_ketama() {
+    let names = ["a:1", "a:1", "b:1"].map(String::from);
+    for (placement, owners) in [(Placement::Consistent, [1, 2]), (Placement::Ketama, [0, 2])] {
+        let ring = ring(placement, &names, &[1]);
+        for key in keys(200) {
+            assert!(owners.contains(&ring.primary(key.as_bytes(), None)), "{placement} {key}");
+        }
+    }
+}
+
+#[test]
+fn servers_get_the_share_of_keys_that_their_weights_say() {
+    for placement in ALL {
+        let ring = ring(placement, &names(3), &[1, 2, 5]);
+        let mut counts = [0_i32; 3];
+        keys(8000).for_each(|key| counts[ring.primary(key.as_bytes(), None)] += 1);
+        for (count, expected) in counts.iter().zip([1000, 2000, 5000]) {
+            assert!((count - expected).abs() < expected / 3, "{placement}: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn servers_that_make_no_ring_are_refused() {
+    for placement in ALL {
+        assert_eq!(Ring::new(placement, &[]).err(), Some(RingError::NoNode));
+        let nodes = [("a", 1), ("b", 0)].map(|(name, weight)| RingNode { name, weight });
+        let error = Ring::new(placement, &nodes).expect_err("weight 0").to_string();
+        assert_eq!(error, "the weight of server b is 0");
+    }
+}
