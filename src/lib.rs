@@ -5,7 +5,9 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("mcpool supports Linux and macOS only");
 
+mod codec;
 mod time;
 mod types;
 
-pub use types::{Key, KeyError, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
+pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError};
+pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
