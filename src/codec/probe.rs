@@ -34,7 +34,7 @@ where
             filled += 1;
         }
         out.extend_from_slice(block.get(..filled).unwrap_or(&block));
-        if other.is_some() || filled < block.len() {
+        if filled < block.len() {
             return other;
         }
     }

@@ -238,6 +238,33 @@ fn whalin_gives_unsigned_numbers_the_smallest_type_that_holds_all_of_them() {
 }
 
 #[test]
+fn whalin_writes_floats_as_java_does() {
+    let strings = Transcoder::new(Codec::Whalin, true);
+    for (value, text) in [
+        (1e7, "1.0E7"),
+        (9_999_999.5, "9999999.5"),
+        (-0.001, "-0.001"),
+        (9.99e-4, "9.99E-4"),
+        (-1.25e-10, "-1.25E-10"),
+        (2e23, "2.0E23"),
+        (100.0, "100.0"),
+    ] {
+        assert_eq!(stored(&strings, &value), (32, text.as_bytes().to_vec()));
+    }
+}
+
+#[test]
+fn an_error_says_what_the_type_asked_for_missed_in_the_text() {
+    let error = unreadable::<u32>(&json(), 0, b"hello").to_string();
+    assert!(error.contains("5 bytes") && error.contains("`u32`"), "{error}");
+    assert!(error.contains("`hello` is not a whole number"), "{error}");
+    let error = unreadable::<Vec<String>>(&json(), 0, b"hello").to_string();
+    assert!(error.contains("not made of the elements asked for"), "{error}");
+    let error = unreadable::<u32>(&json(), 0, &[b'\n'; 100]).to_string();
+    assert!(!error.contains('\n') && error.len() < 300, "{error}");
+}
+
+#[test]
 fn counters_are_decimal_text_under_any_flags_but_binary_ones() {
     for (codec, flags) in general().into_iter().zip([32768, 0, 32, 32]) {
         let mut out = b"before".to_vec();
