@@ -13,3 +13,9 @@ mod types;
 pub use health::{BackOff, DownAfter, NodeState};
 pub use ring::{Placement, PlacementError};
 pub use types::{Key, KeyError, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
+mod codec;
+mod time;
+mod types;
+
+pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError};
+pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError};

@@ -9,5 +9,5 @@ pub(crate) use addr::Endpoint;
 pub use addr::{Server, ServerError, ServerList};
 pub use key::{Key, KeyError, ToKey};
 pub(crate) use key::{KeyRef, KeyRules, WireKey};
-pub(crate) use payload::Payload;
+pub use payload::Payload;
 pub use ttl::{Ttl, TtlError};

@@ -2,9 +2,9 @@
 
 /// Bytes and flags of one stored value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Payload {
+pub struct Payload {
     /// The value's bytes, as stored.
-    pub(crate) bytes: Vec<u8>,
-    /// The client flags beside them.
-    pub(crate) flags: u32,
+    pub bytes: Vec<u8>,
+    /// The client flags beside them: a number the server keeps and does not look at.
+    pub flags: u32,
 }

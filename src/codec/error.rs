@@ -1,0 +1,207 @@
+//! Why a value could not be stored, and why stored bytes could not be read.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::types::Payload;
+
+use super::layout::Layout;
+
+type Source = Box<dyn Error + Send + Sync>;
+
+/// A value that the codec cannot hold. Nothing was sent.
+#[derive(Debug)]
+pub struct EncodeError(Box<EncodeInner>);
+
+#[derive(Debug)]
+struct EncodeInner {
+    type_name: &'static str,
+    codec: &'static str,
+    why: String,
+    source: Option<Source>,
+}
+
+impl EncodeError {
+    pub(super) fn new(type_name: &'static str, codec: &'static str, why: String) -> Self {
+        Self(Box::new(EncodeInner { type_name, codec, why, source: None }))
+    }
+
+    pub(super) fn custom(type_name: &'static str, source: Source) -> Self {
+        let (codec, why) = ("Custom", source.to_string());
+        Self(Box::new(EncodeInner { type_name, codec, why, source: Some(source) }))
+    }
+
+    /// The Rust type of the value.
+    pub fn type_name(&self) -> &'static str {
+        self.0.type_name
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EncodeInner { type_name, codec, why, .. } = &*self.0;
+        write!(f, "a value of type `{type_name}` cannot be stored with the {codec} codec: {why}")
+    }
+}
+
+impl Error for EncodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        source(self.0.source.as_ref())
+    }
+}
+
+/// A stored value that cannot be read as the type asked for. Its bytes and flags are here.
+///
+/// It is no miss: the key is there, and the connection is in order.
+#[derive(Debug)]
+pub struct DecodeError(Box<DecodeInner>);
+
+#[derive(Debug)]
+struct DecodeInner {
+    asked: &'static str,
+    codec: &'static str,
+    meaning: Option<String>,
+    kind: DecodeErrorKind,
+    why: String,
+    stored: Payload,
+    source: Option<Source>,
+}
+
+/// What hindered the reading of a stored value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// The flags are not the codec's: another client or another codec stored the value.
+    UnknownFlags,
+    /// The bytes hold no value of the type asked for, or not what their flags say.
+    Mismatch,
+    /// A Java object stream, which only Java can read.
+    JavaObject,
+    /// The value is compressed, and decompression is not built into this program.
+    Compressed,
+    /// A counter was asked for, and the number is stored in binary form.
+    BinaryCounter,
+    /// The custom codec refused it.
+    Custom,
+}
+
+/// Why bytes under flags have no reading.
+pub(super) enum Unreadable {
+    UnknownFlags,
+    JavaObject,
+    Compressed,
+    BinaryCounter,
+    Mismatch(serde_json::Error),
+}
+
+impl DecodeError {
+    /// An error of a layout, which read the value under `flags`: those stored, or those that a custom
+    /// codec made of them.
+    pub(super) fn new(
+        asked: &'static str,
+        layout: &dyn Layout,
+        flags: u32,
+        stored: Payload,
+        unreadable: Unreadable,
+    ) -> Self {
+        let (kind, why) = unreadable.explain();
+        Self(Box::new(DecodeInner {
+            asked,
+            codec: layout.name(),
+            meaning: layout.meaning(flags),
+            kind,
+            why,
+            stored,
+            source: None,
+        }))
+    }
+
+    pub(super) fn custom(asked: &'static str, stored: Payload, source: Source) -> Self {
+        Self(Box::new(DecodeInner {
+            asked,
+            codec: "Custom",
+            meaning: None,
+            kind: DecodeErrorKind::Custom,
+            why: source.to_string(),
+            stored,
+            source: Some(source),
+        }))
+    }
+
+    /// What hindered the reading.
+    pub fn kind(&self) -> DecodeErrorKind {
+        self.0.kind
+    }
+
+    /// The Rust type asked for, or `counter`.
+    pub fn asked(&self) -> &'static str {
+        self.0.asked
+    }
+
+    /// The stored flags.
+    pub fn flags(&self) -> u32 {
+        self.0.stored.flags
+    }
+
+    /// The stored bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0.stored.bytes
+    }
+
+    /// The stored bytes and flags, without a copy.
+    pub fn into_payload(self) -> Payload {
+        self.0.stored
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeInner { asked, codec, meaning, why, stored, .. } = &*self.0;
+        let Payload { bytes, flags } = stored;
+        write!(f, "{} bytes with flags {flags} (", bytes.len())?;
+        match meaning {
+            Some(meaning) => write!(f, "{codec} codec: {meaning}")?,
+            None => write!(f, "not known to the {codec} codec")?,
+        }
+        write!(f, ") cannot be read as `{asked}`: {why}")
+    }
+}
+
+impl Error for DecodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        source(self.0.source.as_ref())
+    }
+}
+
+impl Unreadable {
+    /// The kind, and what to say about it: what is wrong and what to do.
+    fn explain(self) -> (DecodeErrorKind, String) {
+        let (kind, why) = match self {
+            Self::Mismatch(error) => return (DecodeErrorKind::Mismatch, error.to_string()),
+            Self::UnknownFlags => (
+                DecodeErrorKind::UnknownFlags,
+                "another client or codec stored it; use that codec, or get_raw for the bytes",
+            ),
+            Self::JavaObject => (
+                DecodeErrorKind::JavaObject,
+                "a serialized Java object, which only Java reads; have it stored as a String, \
+                 byte[] or number, or use get_raw for the bytes",
+            ),
+            Self::Compressed => (
+                DecodeErrorKind::Compressed,
+                "compressed, and the feature `compression` is not built into this program; \
+                 get_raw gives the bytes",
+            ),
+            Self::BinaryCounter => (
+                DecodeErrorKind::BinaryCounter,
+                "a number in binary form, in which the server cannot count; store counters with \
+                 set_counter or with primitives_as_strings, or read this one with get",
+            ),
+        };
+        (kind, why.to_owned())
+    }
+}
+
+fn source(source: Option<&Source>) -> Option<&(dyn Error + 'static)> {
+    source.map(|source| &**source as &(dyn Error + 'static))
+}

@@ -1,0 +1,70 @@
+//! What users get from the codecs, by theme; here what the themes share.
+
+mod custom;
+mod golden;
+mod hostile;
+mod kinds;
+mod refused;
+mod tolerant;
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Codec, DecodeError, EncodeError, Transcoder};
+
+fn json() -> Transcoder {
+    Transcoder::default()
+}
+
+fn whalin() -> Transcoder {
+    Transcoder::new(Codec::Whalin, false)
+}
+
+fn raw() -> Transcoder {
+    Transcoder::new(Codec::Raw, false)
+}
+
+/// Every codec that takes any value, with both settings.
+fn general() -> [Transcoder; 4] {
+    [json(), Transcoder::new(Codec::Json, true), whalin(), Transcoder::new(Codec::Whalin, true)]
+}
+
+fn encode<T: Serialize + ?Sized>(
+    codec: &Transcoder,
+    value: &T,
+) -> Result<(u32, Vec<u8>), EncodeError> {
+    let mut out = b"before".to_vec();
+    let flags = codec.encode(value, &mut out);
+    assert!(out.starts_with(b"before"), "what stood in the buffer is gone");
+    assert!(flags.is_ok() || out == b"before", "an error left bytes behind");
+    flags.map(|flags| (flags, out.split_off(6)))
+}
+
+fn stored<T: Serialize + ?Sized>(codec: &Transcoder, value: &T) -> (u32, Vec<u8>) {
+    encode(codec, value).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn read<T: DeserializeOwned>(
+    codec: &Transcoder,
+    (flags, bytes): &(u32, Vec<u8>),
+) -> Result<T, DecodeError> {
+    codec.decode(*flags, bytes.clone())
+}
+
+/// The error of a read that must fail; its bytes and flags must be the stored ones.
+fn unreadable<T: DeserializeOwned + Debug>(
+    codec: &Transcoder,
+    flags: u32,
+    bytes: &[u8],
+) -> DecodeError {
+    match codec.decode::<T>(flags, bytes.to_vec()) {
+        Ok(value) => panic!("{bytes:?} under flags {flags} were read as {value:?}"),
+        Err(error) => {
+            assert_eq!((error.flags(), error.bytes()), (flags, bytes), "{error}");
+            assert!(error.to_string().contains(&format!("flags {flags} ")), "{error}");
+            error
+        }
+    }
+}
