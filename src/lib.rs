@@ -5,6 +5,7 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("mcpool supports Linux and macOS only");
 
+mod protocol;
 mod time;
 mod types;
 
