@@ -107,7 +107,7 @@ impl Conversation {
 
     /// The verdict: is the connection in step, so that it may serve another batch?
     pub(crate) fn reusable(&self) -> bool {
-        !self.over && self.replies.len() == self.expected && self.spill.is_empty()
+        !self.over && self.replies.len() == self.expected
     }
 
     /// As [`Self::feed`], when bytes from a direct read stand before the input.

@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
 /// The same allocation, without elements and so without their lifetime.
 fn emptied<'b>(mut list: Vec<Borrowed<'_>>) -> Vec<Borrowed<'b>> {
     list.clear();
-    list.into_iter().filter_map(|_| None).collect()
+    list.into_iter().map_while(|_| None).collect()
 }
 
 #[cfg(test)]
