@@ -17,10 +17,9 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// A value without bytes; its buffer is used, and grows as bytes arrive.
+    /// A value without bytes yet; its buffer is used, and grows as bytes arrive.
     pub(super) fn new(mut value: Value, declared: usize) -> Self {
         let room = if declared < DIRECT { declared } else { declared.saturating_add(TAIL) };
-        value.bytes.clear();
         value.bytes.reserve(room.min(AHEAD));
         Self { value, declared }
     }

@@ -288,7 +288,22 @@ fn an_error_to_one_line_of_a_split_read_refuses_only_its_unanswered_keys() {
             panic!("{outcome:?}");
         };
         assert!(values.is_empty() && refused[0].0 == (100..150) && !outcome.reusable);
+        // No answer to the second line will ever come: its keys are no misses.
+        let outcome = hear(&[get, flush], b"ERROR going down\r\n");
+        assert!(matches!(outcome.replies[..], [Some(Reply::Refused(_)), None]), "{outcome:?}");
+        assert!(!outcome.reusable);
     });
+}
+
+#[test]
+fn values_in_front_of_an_error_line_are_kept() {
+    let text = "SERVER_ERROR out of memory writing get response";
+    let input = format!("VALUE b 0 1\r\nB\r\n{text}\r\n");
+    let refused = vec![(0..3, refusal(RefusalKind::OutOfMemory, text))];
+    let reply = Reply::Values(Hits { values: vec![hit(1, b"B")], refused });
+    assert_in_step(&[GET_3], input.as_bytes(), &[reply]);
+    let input = format!("VALUE a 0 1\r\nA\r\n{text}\r\n");
+    assert_in_step(&[GET], input.as_bytes(), &[Reply::Value(Some(hit(0, b"A")))]);
 }
 
 #[test]
@@ -534,6 +549,40 @@ fn a_large_value_is_read_in_place_wherever_its_reads_end() {
             assert_eq!(b, &Some(Reply::Value(Some(hit(0, b"B")))));
             assert_eq!(c, &Some(Reply::Stored));
         }
+    }
+}
+
+#[test]
+fn a_direct_read_may_end_anywhere_in_the_replies_behind_its_value() {
+    let behind = b"\r\nEND\r\nDELETED\r\nVALUE a 0 2\r\nA2\r\nEND\r\n";
+    for end in 0..=behind.len() {
+        let mut batch = Batch::new();
+        [GET, DELETE, GET].iter().for_each(|request| batch.push(request));
+        let written = batch.wire_len();
+        let mut conversation = Conversation::new(Limits::default());
+        conversation.begin(&batch);
+        conversation.feed(&mut batch, written, b"VALUE a 0 9000\r\n").expect("a value's head");
+        let body = conversation.body().expect("a large value is on its way");
+        assert!(body.capacity() >= 9000 + b"\r\nEND\r\n".len(), "one read cannot bring it all");
+        body.extend_from_slice(&[b'x'; 9000]);
+        body.extend_from_slice(&behind[..end]);
+        conversation.feed(&mut batch, written, b"").expect("a sound value");
+        let mut kept = Vec::new();
+        for byte in &behind[end..] {
+            assert!(!conversation.is_done());
+            assert_eq!(conversation.body(), None);
+            kept.push(*byte);
+            let used = conversation.feed(&mut batch, written, &kept).expect("a sound reply");
+            kept.drain(..used);
+        }
+        let replies: Vec<_> = (0..3).map(|i| conversation.take(i)).collect();
+        let expected = [
+            Some(Reply::Value(Some(hit(0, &[b'x'; 9000])))),
+            Some(Reply::Deleted),
+            Some(Reply::Value(Some(hit(0, b"A2")))),
+        ];
+        assert_eq!(replies, expected, "{end} bytes behind the value");
+        assert!(conversation.reusable());
     }
 }
 
