@@ -7,6 +7,7 @@ compile_error!("mcpool supports Linux and macOS only");
 
 mod health;
 mod ring;
+mod protocol;
 mod time;
 mod types;
 
