@@ -238,7 +238,10 @@ impl Error {
         self
     }
 
-    pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn with_source(
+        mut self,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
         self.inner().source = Some(Arc::new(source));
         self
     }
@@ -293,7 +296,9 @@ impl ErrorKind {
     fn advice(self) -> &'static str {
         match self {
             Self::Timeout => "look at the server's load and network, or raise `timeout`",
-            Self::PoolExhausted => "raise `max_connections` or `timeout`, or call from fewer threads",
+            Self::PoolExhausted => {
+                "raise `max_connections` or `timeout`, or call from fewer threads"
+            }
             Self::ServerDown => "it is tried again by itself after a short pause",
             Self::ConnectionLost => "the connection was closed and the next call opens another",
             Self::Protocol => "check that the address is a memcached's; the connection was closed",
@@ -357,7 +362,10 @@ impl From<EncodeError> for Error {
 impl From<DecodeError> for Error {
     fn from(e: DecodeError) -> Self {
         let (text, bytes, flags) = (e.to_string(), e.bytes().to_vec(), e.flags());
-        Self::new(ErrorKind::Decode, text).with_phase(Phase::Decode).with_raw(bytes, flags).with_source(e)
+        Self::new(ErrorKind::Decode, text)
+            .with_phase(Phase::Decode)
+            .with_raw(bytes, flags)
+            .with_source(e)
     }
 }
 

@@ -64,7 +64,7 @@ impl Config {
     pub(crate) fn checked(&self) -> Result<Vec<Server>> {
         self.check_times()?;
         self.check_connections()?;
-        self.check_keys()?;
+        self.keys.check_prefix().map_err(|e| Error::config("key_prefix", e))?;
         self.checked_servers()
     }
 
@@ -92,8 +92,13 @@ impl Config {
                 return Err(Error::config(name, "has to be above zero"));
             }
         }
-        self.down_after.check().map_err(|why| Error::config("down_after", why))?;
-        self.back_off.check().map_err(|why| Error::config("back_off", why))
+        if self.down_after.within().is_zero() {
+            return Err(Error::config("down_after", "its time has to be above zero"));
+        }
+        if self.back_off.first().is_zero() {
+            return Err(Error::config("back_off", "its first pause has to be above zero"));
+        }
+        Ok(())
     }
 
     fn check_connections(&self) -> Result<()> {
@@ -105,9 +110,10 @@ impl Config {
         if pool.max_dials == 0 {
             return Err(Error::config("max_dials", "has to be above zero"));
         }
-        for (name, value) in
-            [("min_connections", pool.min_connections), ("initial_connections", pool.initial_connections)]
-        {
+        for (name, value) in [
+            ("min_connections", pool.min_connections),
+            ("initial_connections", pool.initial_connections),
+        ] {
             if value > max {
                 let why = format!("{value} is above `max_connections`, {max}");
                 return Err(Error::config(name, why));
@@ -119,12 +125,6 @@ impl Config {
         Ok(())
     }
 
-    fn check_keys(&self) -> Result<()> {
-        // A prefix has to leave room for at least one byte of key.
-        let probe = KeyRules { sanitize: false, ..self.keys.clone() };
-        probe.wire(b"k").map(drop).map_err(|e| Error::config("key_prefix", e))
-    }
-
     fn checked_servers(&self) -> Result<Vec<Server>> {
         let servers = self.servers.0.iter().cloned().collect::<Result<Vec<_>, _>>()?;
         if servers.is_empty() {
@@ -133,7 +133,8 @@ impl Config {
         for (i, server) in servers.iter().enumerate() {
             server.check()?;
             let before = servers.get(..i).unwrap_or_default();
-            if before.iter().any(|s| s.name() == server.name() || s.endpoint() == server.endpoint()) {
+            if before.iter().any(|s| s.name() == server.name() || s.endpoint() == server.endpoint())
+            {
                 return Err(Error::config("servers", format!("`{server}` is there twice")));
             }
         }

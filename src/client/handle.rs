@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::builder::ClientBuilder;
 use super::config::Config;
-use crate::codec::Codec;
+use crate::codec::{Codec, Transcoder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::health::Rules;
 use crate::pool::{Maintenance, NodePool, NodeSetup, Worker};
@@ -39,7 +39,7 @@ use crate::types::{KeyRef, KeyRules, Server, ServerList, ToKey, WireKey};
 pub struct Client {
     core: Arc<Core>,
     keys: Arc<KeyRules>,
-    codec: Codec,
+    codec: Transcoder,
     timeout: Duration,
 }
 
@@ -81,7 +81,8 @@ impl Client {
         let servers = config.checked()?;
         let ring_nodes: Vec<_> =
             servers.iter().map(|s| RingNode { name: s.name(), weight: s.weight() }).collect();
-        let ring = Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
+        let ring =
+            Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
         let worker = Worker::new();
         let (maintenance, wake) = Maintenance::new();
         let io_timeout = match servers.len() {
@@ -114,10 +115,12 @@ impl Client {
         if !config.pool.maintenance_interval.is_zero() {
             maintenance
                 .start(nodes.iter().map(Arc::downgrade).collect(), config.pool.maintenance_interval)
-                .map_err(|e| Error::config("maintenance_interval", "no thread can be started").with_source(e))?;
+                .map_err(|e| {
+                    Error::config("maintenance_interval", "no thread can be started").with_source(e)
+                })?;
         }
         let router = Router::new(nodes, ring, config.failover, config.attempt_timeout);
-        let codec = config.codec.clone().primitives_as_strings(config.primitives_as_strings);
+        let codec = Transcoder::new(config.codec.clone(), config.primitives_as_strings);
         Ok(Self {
             keys: Arc::new(config.keys.clone()),
             codec,
@@ -154,7 +157,7 @@ impl Client {
     /// A handle on the same pools that stores and reads values with another codec.
     #[must_use]
     pub fn with_codec(&self, codec: Codec) -> Self {
-        let codec = codec.primitives_as_strings(self.core.config.primitives_as_strings);
+        let codec = Transcoder::new(codec, self.core.config.primitives_as_strings);
         Self { codec, ..self.clone() }
     }
 
@@ -171,7 +174,7 @@ impl Client {
         self.core.router.nodes().iter().for_each(|node| node.close());
     }
 
-    pub(crate) fn codec(&self) -> &Codec {
+    pub(crate) fn codec(&self) -> &Transcoder {
         &self.codec
     }
 
@@ -179,7 +182,7 @@ impl Client {
         &self.core.router
     }
 
-    pub(crate) fn stats(&self) -> &ClientStats {
+    pub(crate) fn counters(&self) -> &ClientStats {
         &self.core.stats
     }
 
@@ -229,13 +232,22 @@ impl Client {
             run(&call).map_err(|e| e.with_call(verb, Some(call.key.as_bytes())))
         });
         outcome.or_else(|e| {
-            self.settle(e.with_call(verb, Some(key.bytes)).with_elapsed(timing.started.elapsed()), miss)
+            let e = e.with_call(verb, Some(key.bytes)).with_elapsed(timing.started.elapsed());
+            self.report(&e);
+            self.absorb(e, miss)
         })
     }
 
-    /// Counts and tells a failure; an outage becomes `miss` where that is asked for.
-    pub(crate) fn settle<T>(&self, error: Error, miss: impl FnOnce() -> T) -> Result<T> {
-        self.report(&error);
+    /// Counts a failed call and tells the observer.
+    pub(crate) fn report(&self, error: &Error) {
+        self.core.stats.failed.one();
+        if let Some(observer) = &self.core.config.observer {
+            observer(error);
+        }
+    }
+
+    /// Turns an outage into `miss` where that is asked for.
+    pub(crate) fn absorb<T>(&self, error: Error, miss: impl FnOnce() -> T) -> Result<T> {
         if self.core.config.errors_as_misses && error.is_outage() {
             self.core.stats.absorbed.one();
             return Ok(miss());
@@ -243,22 +255,32 @@ impl Client {
         Err(error)
     }
 
-    fn report(&self, error: &Error) {
-        self.core.stats.failed.one();
-        if let Some(observer) = &self.core.config.observer {
-            observer(error);
-        }
+    /// Runs a call's batch.
+    pub(crate) fn run(&self, call: &Call<'_>, batch: &mut Batch<'_>) -> Result<Answer> {
+        self.run_at(call, None, batch)
     }
 
-    /// Runs a call's batch.
-    pub(crate) fn run(&self, call: &Call<'_>, batch: &Batch<'_>) -> Result<Answer> {
-        self.core.router.run(call.verb, &call.target(), batch, call.timing)
+    /// Runs a call's batch, on one node only if that is given.
+    pub(crate) fn run_at(
+        &self,
+        call: &Call<'_>,
+        only: Option<usize>,
+        batch: &mut Batch<'_>,
+    ) -> Result<Answer> {
+        let target = Target { only, ..call.target() };
+        // The add within an `incr_or_init` is an add, whatever the call is named.
+        let verb = batch.verb(0).unwrap_or(call.verb);
+        self.core.router.run(verb, &target, batch, call.timing)
     }
 }
 
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
-        Target { place: self.by.unwrap_or_else(|| self.key.as_bytes()), hash: self.hash, only: None }
+        Target {
+            place: self.by.unwrap_or_else(|| self.key.as_bytes()),
+            hash: self.hash,
+            only: None,
+        }
     }
 }
 
@@ -281,11 +303,21 @@ thread_local! {
 
 /// A batch in this thread's buffers, which go back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Scratched<'a>(Option<Batch<'a>>);
+pub(crate) struct Scratched<'a>(Batch<'a>);
 
 impl<'a> Scratched<'a> {
     pub(crate) fn new() -> Self {
-        Self(Some(Batch::reusing(SCRATCH.take().unwrap_or_default())))
+        Self(Batch::reusing(SCRATCH.take().unwrap_or_default()))
+    }
+
+    pub(crate) fn batch(&mut self) -> &mut Batch<'a> {
+        &mut self.0
+    }
+}
+
+impl Drop for Scratched<'_> {
+    fn drop(&mut self) {
+        SCRATCH.set(Some(std::mem::take(&mut self.0).into_scratch()));
     }
 }
 

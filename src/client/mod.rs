@@ -6,7 +6,6 @@ mod handle;
 mod status;
 
 pub use builder::ClientBuilder;
-pub(crate) use config::Config;
 pub use handle::Client;
 pub(crate) use handle::{Call, Scratched};
 pub use status::{ServerStatus, Status};

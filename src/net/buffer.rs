@@ -32,18 +32,6 @@ impl Buffer {
         &mut self.bytes
     }
 
-    /// Adds bytes that were received behind a value.
-    pub(crate) fn put(&mut self, bytes: &[u8]) {
-        self.room().extend_from_slice(bytes);
-    }
-
-    /// Gives back memory that only a large reply needed.
-    pub(crate) fn shrink(&mut self) {
-        if self.bytes.capacity() > 4 * SIZE {
-            self.bytes.shrink_to(SIZE);
-        }
-    }
-
     /// Whether another read could not add anything.
     pub(crate) fn is_full(&self) -> bool {
         self.unread().len() >= SIZE

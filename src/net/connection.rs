@@ -13,10 +13,8 @@ use crate::time::Deadline;
 
 /// Slices handed to one `sendmsg`.
 const SLICES: usize = 16;
-/// Room beside a value for the end of its reply, so that both come in one read.
-const TRAILER: usize = 64;
 
-/// A connection; it is poisoned from before the first byte of an exchange until its last reply is complete.
+/// A connection; from the first byte of an exchange until its last reply is complete it is not reusable.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
@@ -25,7 +23,6 @@ pub(crate) struct Connection {
     sent: usize,
     /// When the peer was last heard of in this exchange, or when the exchange began.
     heard: Instant,
-    poisoned: bool,
 }
 
 /// What an unfinished exchange waits for.
@@ -47,13 +44,12 @@ impl Connection {
             conversation: Conversation::new(limits),
             sent: 0,
             heard: now,
-            poisoned: false,
         }
     }
 
-    /// Whether the next exchange may use this connection: nothing unfinished, nothing in doubt, nothing unread.
+    /// Whether the next exchange may use this connection: nothing unfinished, in doubt or unread.
     pub(crate) fn is_reusable(&self) -> bool {
-        !self.poisoned
+        self.conversation.reusable()
     }
 
     /// Whether an idle connection is still open with nothing unasked in it; one system call.
@@ -61,9 +57,8 @@ impl Connection {
         self.stream.pulse() == Pulse::Quiet
     }
 
-    /// Starts an exchange; from here on the connection is poisoned until [`Self::settle`].
+    /// Starts an exchange; from here on the connection is poisoned until the last reply is complete.
     pub(crate) fn begin(&mut self, batch: &Batch<'_>, now: Instant) {
-        self.poisoned = true;
         self.sent = 0;
         self.heard = now;
         self.conversation.begin(batch);
@@ -74,12 +69,11 @@ impl Connection {
     /// With `busy_poll` it looks for the reply that long, yielding, before it lets the kernel wait.
     pub(crate) fn exchange(
         &mut self,
-        batch: &Batch<'_>,
+        batch: &mut Batch<'_>,
         deadline: Deadline,
         busy_poll: Duration,
     ) -> Result<(), NetError> {
-        let total = batch.wire_len();
-        while self.sent < total {
+        while !self.is_sent(batch) {
             let mut slices = [IoSlice::new(&[]); SLICES];
             let n = batch.slices(self.sent, &mut slices);
             match self.stream.send(slices.get(..n).unwrap_or_default(), deadline) {
@@ -102,39 +96,45 @@ impl Connection {
                 Err(e) => return Err(self.failed(Phase::Read, e, batch)),
             }
         }
-        self.settle();
         Ok(())
     }
 
     /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
-    pub(crate) fn advance(&mut self, batch: &Batch<'_>) -> Result<Need, NetError> {
+    pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
         loop {
             let wrote = self.try_write(batch)?;
             let read = self.try_read(batch)?;
             if self.conversation.is_done() {
-                self.settle();
                 return Ok(Need::Nothing);
             }
             if !wrote && !read {
-                let unsent = self.sent < batch.wire_len();
-                return Ok(if unsent { Need::ReadWrite } else { Need::Read });
+                return Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite });
             }
         }
     }
 
     /// The error of an exchange that its deadline ended.
-    pub(crate) fn timed_out(&mut self, batch: &Batch<'_>) -> NetError {
-        let phase = if self.sent < batch.wire_len() { Phase::Write } else { Phase::Read };
+    pub(crate) fn timed_out(&self, batch: &Batch<'_>) -> NetError {
+        let phase = if self.is_sent(batch) { Phase::Read } else { Phase::Write };
         self.failed(phase, io::ErrorKind::TimedOut.into(), batch)
     }
 
-    /// Takes the reply to request `i`, once.
+    /// Takes the reply to request `i`, once; also after an error, for those that are beyond doubt.
     pub(crate) fn take(&mut self, i: usize) -> Option<Reply> {
         self.conversation.take(i)
     }
 
+    /// How many bytes of the batch the kernel took.
+    pub(crate) fn sent(&self) -> usize {
+        self.sent
+    }
+
+    fn is_sent(&self, batch: &Batch<'_>) -> bool {
+        self.sent >= batch.wire_len()
+    }
+
     fn try_write(&mut self, batch: &Batch<'_>) -> Result<bool, NetError> {
-        if self.sent >= batch.wire_len() {
+        if self.is_sent(batch) {
             return Ok(false);
         }
         let mut slices = [IoSlice::new(&[]); SLICES];
@@ -149,7 +149,7 @@ impl Connection {
         }
     }
 
-    fn try_read(&mut self, batch: &Batch<'_>) -> Result<bool, NetError> {
+    fn try_read(&mut self, batch: &mut Batch<'_>) -> Result<bool, NetError> {
         match self.receive(Stream::try_recv) {
             Ok(Some(0)) => Err(self.lost(batch)),
             Ok(Some(_)) => {
@@ -162,33 +162,24 @@ impl Connection {
         }
     }
 
-    /// Receives into the value under way, if there is one, else into the buffer.
-    ///
-    /// A large value is read in place, together with the line behind it, which then moves to the buffer.
+    /// Receives straight into the large value under way, if there is one, else into the buffer.
     fn receive<T>(
         &mut self,
         run: impl FnOnce(&mut Stream, &mut Vec<u8>) -> io::Result<T>,
     ) -> io::Result<T> {
-        let Some((body, room)) = self.conversation.body() else {
-            if self.buffer.is_full() {
-                // The decoder's line limit is below the buffer's size, so it never leaves a full one.
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line without an end"));
-            }
-            return run(&mut self.stream, self.buffer.room());
-        };
-        let end = body.len() + room;
-        body.reserve(room + TRAILER);
-        let got = run(&mut self.stream, body)?;
-        if let Some(behind) = body.get(end..) {
-            self.buffer.put(behind);
-            body.truncate(end);
+        if self.buffer.is_full() {
+            // The decoder's line limit is below the buffer's size, so it never leaves a full one.
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line without an end"));
         }
-        Ok(got)
+        match self.conversation.body() {
+            Some(body) => run(&mut self.stream, body),
+            None => run(&mut self.stream, self.buffer.room()),
+        }
     }
 
     /// Feeds what was received to the conversation.
-    fn understand(&mut self, batch: &Batch<'_>) -> Result<(), NetError> {
-        match self.conversation.feed(batch, self.buffer.unread()) {
+    fn understand(&mut self, batch: &mut Batch<'_>) -> Result<(), NetError> {
+        match self.conversation.feed(batch, self.sent, self.buffer.unread()) {
             Ok(n) => {
                 self.buffer.consume(n);
                 Ok(())
@@ -196,19 +187,9 @@ impl Connection {
             Err(violation) => Err(NetError {
                 phase: Phase::Read,
                 trouble: Trouble::Violation(violation),
-                sent: self.sent_all(batch),
+                sent: self.is_sent(batch),
             }),
         }
-    }
-
-    /// Ends a complete exchange; the protocol decides whether the connection may be used again.
-    fn settle(&mut self) {
-        self.poisoned = !(self.conversation.reusable() && self.buffer.unread().is_empty());
-        self.buffer.shrink();
-    }
-
-    fn sent_all(&self, batch: &Batch<'_>) -> bool {
-        self.sent >= batch.wire_len()
     }
 
     fn failed(&self, phase: Phase, e: io::Error, batch: &Batch<'_>) -> NetError {
@@ -216,11 +197,11 @@ impl Connection {
             io::ErrorKind::TimedOut => Trouble::TimedOut { silent: self.heard.elapsed() },
             _ => Trouble::Io(e),
         };
-        NetError { phase, trouble, sent: self.sent_all(batch) }
+        NetError { phase, trouble, sent: self.is_sent(batch) }
     }
 
     fn lost(&self, batch: &Batch<'_>) -> NetError {
-        NetError { phase: Phase::Read, trouble: Trouble::Eof, sent: self.sent_all(batch) }
+        NetError { phase: Phase::Read, trouble: Trouble::Eof, sent: self.is_sent(batch) }
     }
 }
 

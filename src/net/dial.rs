@@ -104,7 +104,10 @@ impl Dialer {
 }
 
 /// Resolving may use half of the time, so that some is left to connect with the last good addresses.
-fn look_up(resolver: &Resolver, deadline: Deadline) -> Result<std::sync::Arc<[SocketAddr]>, NetError> {
+fn look_up(
+    resolver: &Resolver,
+    deadline: Deadline,
+) -> Result<std::sync::Arc<[SocketAddr]>, NetError> {
     let now = Instant::now();
     resolver.addresses(Deadline::after(now, deadline.left(now) / 2)).map_err(|e| {
         let trouble = match e {
@@ -135,7 +138,9 @@ fn unix(path: &Path, deadline: Deadline) -> io::Result<std::os::fd::OwnedFd> {
 
 fn connecting(e: io::Error) -> NetError {
     let trouble = match e.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Trouble::TimedOut { silent: Duration::ZERO },
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            Trouble::TimedOut { silent: Duration::ZERO }
+        }
         _ => Trouble::Io(e),
     };
     NetError::unsent(Phase::Connect, trouble)

@@ -50,9 +50,13 @@ impl From<NetError> for Error {
     fn from(e: NetError) -> Self {
         let dial = e.is_dial();
         let error = match e.trouble {
-            Trouble::TimedOut { .. } if dial => Self::new(ErrorKind::ServerDown, "no answer in time"),
+            Trouble::TimedOut { .. } if dial => {
+                Self::new(ErrorKind::ServerDown, "no answer in time")
+            }
             Trouble::TimedOut { .. } => Self::new(ErrorKind::Timeout, "the deadline passed"),
-            Trouble::Eof => Self::new(ErrorKind::ConnectionLost, "the server closed the connection"),
+            Trouble::Eof => {
+                Self::new(ErrorKind::ConnectionLost, "the server closed the connection")
+            }
             Trouble::Io(source) => {
                 let kind = if dial { ErrorKind::ServerDown } else { ErrorKind::ConnectionLost };
                 Self::new(kind, source.to_string()).with_source(source)

@@ -45,7 +45,8 @@ pub(crate) enum Unresolved {
 
 impl Resolver {
     pub(crate) fn new(host: &str, port: u16, spawn: Spawn) -> Self {
-        let name = Name { host: host.to_owned(), port, state: Mutex::default(), answered: Condvar::new() };
+        let name =
+            Name { host: host.to_owned(), port, state: Mutex::default(), answered: Condvar::new() };
         Self { name: Arc::new(name), spawn }
     }
 
@@ -134,7 +135,8 @@ mod tests {
     #[test]
     fn a_late_answer_leaves_the_last_good_addresses_in_use() {
         let (queue, jobs) = crossbeam_channel::unbounded::<Box<dyn FnOnce() + Send>>();
-        let resolver = Resolver::new("localhost", 7, Arc::new(move |job| queue.send(job).expect("open")));
+        let resolver =
+            Resolver::new("localhost", 7, Arc::new(move |job| queue.send(job).expect("open")));
         let worker = std::thread::spawn(move || {
             jobs.recv().expect("first look-up")();
             jobs

@@ -124,7 +124,11 @@ impl AsFd for Stream {
     }
 }
 
-fn sendmsg_on(socket: &OwnedFd, slices: &[IoSlice<'_>], flags: SendFlags) -> rustix::io::Result<usize> {
+fn sendmsg_on(
+    socket: &OwnedFd,
+    slices: &[IoSlice<'_>],
+    flags: SendFlags,
+) -> rustix::io::Result<usize> {
     // A peer that went away must be an error, not a signal, also where the program reset SIGPIPE.
     #[cfg(target_os = "linux")]
     let flags = flags | SendFlags::NOSIGNAL;

@@ -1,5 +1,6 @@
 //! Runs batches on leased connections: one node at a time, or several at once on the caller's thread.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -8,7 +9,7 @@ use super::error::PoolError;
 use super::node::{Lease, NodePool};
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
-use crate::protocol::{Batch, Reply};
+use crate::protocol::{Batch, RefusalKind, Reply};
 use crate::time::Deadline;
 
 /// A batch on its way over one node's connection; dropped before its end it closes the connection.
@@ -18,7 +19,18 @@ pub(crate) struct InFlight<'p, 'b> {
     batch: Batch<'b>,
     lease: Option<Lease<'p>>,
     need: Need,
-    outcome: Result<Vec<Option<Reply>>, PoolError>,
+    outcome: Outcome,
+}
+
+/// What came of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// The replies in the order of the requests; after an error those that are beyond doubt.
+    pub(crate) replies: Vec<Option<Reply>>,
+    /// How many requests the kernel took to their last byte: the others were surely not processed.
+    pub(crate) sent: usize,
+    /// Why the exchange ended early.
+    pub(crate) error: Option<NetError>,
 }
 
 impl NodePool {
@@ -29,7 +41,7 @@ impl NodePool {
     /// request may have been carried out.
     pub(crate) fn exchange(
         &self,
-        batch: &Batch<'_>,
+        batch: &mut Batch<'_>,
         deadline: Deadline,
         now: Instant,
     ) -> Result<Reply, PoolError> {
@@ -37,14 +49,16 @@ impl NodePool {
         let (proven, generation) = lease.history();
         let Some(connection) = lease.connection() else { return Err(PoolError::Closed) };
         connection.begin(batch, now);
-        if let Err(e) = connection.exchange(batch, deadline, self.config.busy_poll) {
-            self.exchange_failed(proven, generation, &e);
-            return Err(PoolError::Net(e));
-        }
+        let ended = connection.exchange(batch, deadline, self.config.busy_poll);
         let reply = connection.take(0);
+        if let Err(e) = ended {
+            drop(lease);
+            self.exchange_failed(proven, generation, &e);
+            // A hit is proven by its key, whatever came behind it.
+            return reply.ok_or(PoolError::Net(e));
+        }
         lease.finish(now);
-        self.exchange_done(now);
-        reply.ok_or_else(in_doubt)
+        self.answered(reply)
     }
 
     /// Starts a batch, waiting for a connection if need be.
@@ -85,17 +99,33 @@ impl NodePool {
             batch,
             lease: Some(lease),
             need: Need::ReadWrite,
-            outcome: Ok(Vec::new()),
+            outcome: Outcome::default(),
         };
         flight.advance(now);
         flight
     }
+
+    /// Counts a complete exchange; a server that turned the connection away was not reached at all.
+    fn answered(&self, reply: Option<Reply>) -> Result<Reply, PoolError> {
+        match reply {
+            Some(Reply::Refused(refusal)) if refusal.kind == RefusalKind::TooManyConnections => {
+                let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text);
+                self.dial_failed();
+                Err(PoolError::Net(NetError::unsent(Phase::Connect, Trouble::Io(e))))
+            }
+            Some(reply) => {
+                self.exchange_done();
+                Ok(reply)
+            }
+            None => Err(PoolError::Net(in_doubt(true))),
+        }
+    }
 }
 
-impl<'b> InFlight<'_, 'b> {
-    /// The replies in the order of the requests (`None`: in doubt), or why there are none, and the batch.
-    pub(crate) fn into_outcome(self) -> (Result<Vec<Option<Reply>>, PoolError>, Batch<'b>) {
-        (self.outcome, self.batch)
+impl InFlight<'_, '_> {
+    /// What came of it, once it was driven.
+    pub(crate) fn into_outcome(self) -> Outcome {
+        self.outcome
     }
 
     fn is_over(&self) -> bool {
@@ -105,32 +135,42 @@ impl<'b> InFlight<'_, 'b> {
     /// Moves what can be moved without waiting; at the end the connection goes back.
     fn advance(&mut self, now: Instant) {
         let Some(connection) = self.lease.as_mut().and_then(Lease::connection) else { return };
-        match connection.advance(&self.batch) {
-            Ok(Need::Nothing) => {
-                self.outcome = Ok((0..self.batch.len()).map(|i| connection.take(i)).collect());
-                if let Some(lease) = self.lease.take() {
-                    lease.finish(now);
-                }
-                self.pool.exchange_done(now);
-            }
+        match connection.advance(&mut self.batch) {
+            Ok(Need::Nothing) => self.end(None, now),
             Ok(need) => self.need = need,
-            Err(e) => self.fail(e),
+            Err(e) => self.end(Some(e), now),
         }
     }
 
-    fn time_out(&mut self) {
+    fn time_out(&mut self, now: Instant) {
         if let Some(connection) = self.lease.as_mut().and_then(Lease::connection) {
             let e = connection.timed_out(&self.batch);
-            self.fail(e);
+            self.end(Some(e), now);
         }
     }
 
-    fn fail(&mut self, e: NetError) {
-        let Some(lease) = self.lease.take() else { return };
+    /// Takes the replies and gives the connection back, or closes it.
+    fn end(&mut self, error: Option<NetError>, now: Instant) {
+        let Some(mut lease) = self.lease.take() else { return };
         let (proven, generation) = lease.history();
-        drop(lease);
-        self.pool.exchange_failed(proven, generation, &e);
-        self.outcome = Err(PoolError::Net(e));
+        if let Some(connection) = lease.connection() {
+            let requests = 0..self.batch.len();
+            let sent = connection.sent();
+            self.outcome.sent =
+                requests.clone().take_while(|i| self.batch.sent_whole(*i, sent)).count();
+            self.outcome.replies = requests.map(|i| connection.take(i)).collect();
+        }
+        match &error {
+            None => {
+                lease.finish(now);
+                self.pool.exchange_done();
+            }
+            Some(e) => {
+                drop(lease);
+                self.pool.exchange_failed(proven, generation, e);
+            }
+        }
+        self.outcome.error = error;
     }
 }
 
@@ -142,7 +182,7 @@ pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: I
             None => return,
         };
         if ready.is_empty() && deadline.passed(Instant::now()) {
-            flights.iter_mut().for_each(InFlight::time_out);
+            flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;
         }
         for i in ready {
@@ -184,6 +224,6 @@ fn timespec(left: Duration) -> Timespec {
 }
 
 /// The reply was never read since an earlier one of the batch left the connection in doubt.
-pub(super) fn in_doubt() -> PoolError {
-    PoolError::Net(NetError { phase: Phase::Read, trouble: Trouble::Doubt, sent: true })
+pub(crate) fn in_doubt(sent: bool) -> NetError {
+    NetError { phase: Phase::Read, trouble: Trouble::Doubt, sent }
 }

@@ -68,7 +68,13 @@ struct Ticket<C> {
 
 impl<C> Line<C> {
     pub(crate) fn new(max: usize, max_dials: usize) -> Self {
-        let state = State { idle: Vec::new(), waiting: VecDeque::new(), open: 0, dialing: 0, closed: false };
+        let state = State {
+            idle: Vec::new(),
+            waiting: VecDeque::new(),
+            open: 0,
+            dialing: 0,
+            closed: false,
+        };
         Self { state: Mutex::new(state), max, max_dials }
     }
 
@@ -142,7 +148,8 @@ impl<C> Line<C> {
     /// Takes the right to dial for the pool's own upkeep, while fewer than `below` are open and nobody waits.
     pub(crate) fn dial_below(&self, below: usize) -> bool {
         let mut state = self.state.lock();
-        let may = !state.closed && state.open < below.min(self.max) && state.dialing < self.max_dials;
+        let may =
+            !state.closed && state.open < below.min(self.max) && state.dialing < self.max_dials;
         if may {
             state.open += 1;
             state.dialing += 1;

@@ -38,7 +38,11 @@ impl Maintenance {
     ///
     /// # Errors
     /// The system has no thread to give.
-    pub(crate) fn start(self, nodes: Vec<Weak<NodePool>>, interval: Duration) -> std::io::Result<()> {
+    pub(crate) fn start(
+        self,
+        nodes: Vec<Weak<NodePool>>,
+        interval: Duration,
+    ) -> std::io::Result<()> {
         std::thread::Builder::new()
             .name("mcpool-maintenance".to_owned())
             .spawn(move || self.run(&nodes, interval))

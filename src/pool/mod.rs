@@ -14,7 +14,7 @@ mod upkeep;
 
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
-pub(crate) use exchange::{InFlight, drive};
-pub(crate) use maintenance::{Maintenance, Wake};
+pub(crate) use exchange::{InFlight, Outcome, drive, in_doubt};
+pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;

@@ -147,8 +147,8 @@ impl NodePool {
     }
 
     /// Lets a node back in that `failback(false)` keeps out, or that is waiting for its next probe.
-    pub(crate) fn restore(&self, now: Instant) {
-        self.note(self.health.restore(now));
+    pub(crate) fn restore(&self) {
+        self.note(self.health.restore());
     }
 
     /// Closes idle connections and turns waiters away; those on loan close when they come back.
@@ -175,7 +175,11 @@ impl NodePool {
     }
 
     /// As [`Self::lease`], without waiting for other callers: `None` when every connection is in use.
-    pub(super) fn try_lease(&self, deadline: Deadline, now: Instant) -> Result<Option<Lease<'_>>, PoolError> {
+    pub(super) fn try_lease(
+        &self,
+        deadline: Deadline,
+        now: Instant,
+    ) -> Result<Option<Lease<'_>>, PoolError> {
         while let Some(grant) = self.line.try_acquire() {
             if let Some(lease) = self.take_up(grant, deadline, now)? {
                 return Ok(Some(lease));
@@ -230,14 +234,19 @@ impl NodePool {
             Err(e) => {
                 drop(permit);
                 drop(right);
-                self.stats.failed_dials.one();
                 log::debug!("{}: connecting failed: {e:?}", self.name);
                 if self.is_nodes_fault(&e, started.elapsed()) {
-                    self.note(self.health.failed(Instant::now(), Failure::Dial));
+                    self.dial_failed();
                 }
                 Err(PoolError::Net(e))
             }
         }
+    }
+
+    /// Counts a connection that the node did not let come about.
+    pub(super) fn dial_failed(&self) {
+        self.stats.failed_dials.one();
+        self.note(self.health.failed(Instant::now(), Failure::Dial));
     }
 
     /// Judges a failed exchange: what it says of the node and of its other sockets.
@@ -253,9 +262,9 @@ impl NodePool {
         }
     }
 
-    pub(super) fn exchange_done(&self, now: Instant) {
+    pub(super) fn exchange_done(&self) {
         self.stats.exchanges.one();
-        self.note(self.health.succeeded(now));
+        self.note(self.health.succeeded());
     }
 
     /// Makes every socket up to this generation unfit.
@@ -281,8 +290,8 @@ impl NodePool {
     /// Acts on a change of the node's health.
     pub(super) fn note(&self, transition: Option<Transition>) {
         match transition {
-            Some(Transition::WentDown { .. }) => {
-                log::warn!("{}: down; its calls fail at once until a probe succeeds", self.name);
+            Some(Transition::WentDown { failure, .. }) => {
+                log::warn!("{}: down after a {failure}; its calls fail at once", self.name);
                 self.retire(self.generation.load(Ordering::Acquire));
                 self.line.turn_away(Denied::Down);
                 self.discard_all(self.line.take_idle(|_, _| true));
@@ -337,11 +346,8 @@ impl Lease<'_> {
         let Some(mut live) = self.live.take() else { return };
         live.used = now;
         live.proven = true;
-        let back = if live.connection.is_reusable() {
-            self.pool.line.give_back(live)
-        } else {
-            Some(live)
-        };
+        let back =
+            if live.connection.is_reusable() { self.pool.line.give_back(live) } else { Some(live) };
         self.pool.discard_all(back.into_iter().collect());
     }
 
@@ -374,7 +380,7 @@ pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Inst
     let mut batch = Batch::new();
     batch.push(&Request::Version);
     connection.begin(&batch, now);
-    connection.exchange(&batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
+    connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
 }
 
 impl Drop for Lease<'_> {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::error::PoolError;
 use super::node::{NodePool, answers};
 use crate::health::{Failure, Gate};
 use crate::time::Deadline;
@@ -14,18 +15,28 @@ impl NodePool {
     }
 
     /// Opens connections until `want` are open; stops at the first failure.
-    pub(crate) fn open_up_to(&self, want: u32) -> usize {
+    pub(super) fn open_up_to(&self, want: u32) {
+        let now = Instant::now();
+        // A failure was counted where it happened; the next pass tries again.
+        let time = self.config.connect_timeout.saturating_mul(want.max(1));
+        let _ = self.open_within(want, Deadline::after(now, time));
+    }
+
+    /// Opens what the settings ask for at the start, and says how many connections that took.
+    pub(crate) fn warm_up(&self, deadline: Deadline) -> Result<usize, PoolError> {
+        self.admit(Instant::now())?;
+        let want = self.config.initial_connections.max(self.config.min_connections);
+        self.open_within(want, deadline)
+    }
+
+    fn open_within(&self, want: u32, deadline: Deadline) -> Result<usize, PoolError> {
         let want = usize::try_from(want).unwrap_or(usize::MAX);
         let mut opened = 0;
         while self.health.is_up() && self.line.dial_below(want) {
-            let now = Instant::now();
-            match self.dial(Deadline::after(now, self.config.connect_timeout)) {
-                Ok(lease) => lease.finish(now),
-                Err(_) => break,
-            }
+            self.dial(deadline)?.finish(Instant::now());
             opened += 1;
         }
-        opened
+        Ok(opened)
     }
 
     /// When the next probe is due, if the node is down.
@@ -44,7 +55,7 @@ impl NodePool {
         let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
         if alive {
             lease.finish(now);
-            self.note(self.health.succeeded(Instant::now()));
+            self.note(self.health.succeeded());
         } else {
             drop(lease);
             self.note(self.health.failed(Instant::now(), Failure::Silence));

@@ -66,14 +66,14 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds a request behind the others.
-    pub(crate) fn push(&mut self, request: &Request<'a>) {
+    pub(crate) fn push(&mut self, request: &Request<'_, 'a>) {
         self.push_read_into(request, Vec::new());
     }
 
     /// Adds a read of one key whose value is to replace the contents of `buffer`.
     ///
     /// The buffer comes back as the value's bytes, or by [`Batch::take_buffer`] when no value came.
-    pub(crate) fn push_read_into(&mut self, request: &Request<'a>, mut buffer: Vec<u8>) {
+    pub(crate) fn push_read_into(&mut self, request: &Request<'_, 'a>, mut buffer: Vec<u8>) {
         buffer.clear();
         let (start, position) = (self.output.wire().len(), self.output.len());
         text::encode(request, &mut self.output);
@@ -89,11 +89,6 @@ impl<'a> Batch<'a> {
     /// The number of requests.
     pub(crate) fn len(&self) -> usize {
         self.sent.len()
-    }
-
-    /// Whether there is no request.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sent.is_empty()
     }
 
     /// The number of bytes to send, with the borrowed ones.

@@ -94,11 +94,6 @@ impl Conversation {
         self.over || self.replies.len() == self.expected
     }
 
-    /// The number of requests from the start that have been answered.
-    pub(crate) fn answered(&self) -> usize {
-        self.replies.len()
-    }
-
     /// The reply to request `i`, once. `None` when it has not come, or is not to be believed: the
     /// request may or may not have been carried out.
     pub(crate) fn take(&mut self, i: usize) -> Option<Reply> {

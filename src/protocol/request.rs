@@ -3,24 +3,26 @@
 use std::fmt;
 
 /// One request. Keys are those of [`WireKey`](crate::types::WireKey): checked, as they go over the wire.
+///
+/// Keys are copied into a batch; a value may be borrowed by it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Request<'a> {
+pub(crate) enum Request<'k, 'v> {
     /// Stores a value.
-    Store { verb: StoreVerb, key: &'a [u8], flags: u32, exptime: i32, value: &'a [u8] },
+    Store { verb: StoreVerb, key: &'k [u8], flags: u32, exptime: i32, value: &'v [u8] },
     /// Reads the values of one or more distinct keys, with their cas tokens if asked for.
-    Get { keys: &'a [&'a [u8]], cas: bool },
+    Get { keys: &'k [&'k [u8]], cas: bool },
     /// Reads values and sets the expiry time of those found.
-    GetAndTouch { keys: &'a [&'a [u8]], exptime: i32, cas: bool },
+    GetAndTouch { keys: &'k [&'k [u8]], exptime: i32, cas: bool },
     /// Sets an expiry time.
-    Touch { key: &'a [u8], exptime: i32 },
+    Touch { key: &'k [u8], exptime: i32 },
     /// Removes a value.
-    Delete { key: &'a [u8] },
+    Delete { key: &'k [u8] },
     /// Adds to a decimal number, wrapping at 2^64.
-    Incr { key: &'a [u8], by: u64 },
+    Incr { key: &'k [u8], by: u64 },
     /// Subtracts from a decimal number, stopping at 0.
-    Decr { key: &'a [u8], by: u64 },
+    Decr { key: &'k [u8], by: u64 },
     /// Asks for a list of named figures.
-    Stats { argument: Option<StatsArgument<'a>> },
+    Stats { argument: Option<StatsArgument<'k>> },
     /// Asks for the server's version.
     Version,
     /// Forgets everything, at once or in so many seconds.
@@ -92,7 +94,7 @@ pub(crate) enum Verb {
     DumpKeys,
 }
 
-impl Request<'_> {
+impl Request<'_, '_> {
     /// The request's name.
     pub(crate) fn verb(&self) -> Verb {
         match *self {

@@ -24,9 +24,9 @@ pub enum Failover {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Once more on a fresh connection to the same node.
-    SameNode,
+    Repeat,
     /// The next candidate, if the failover policy has one.
-    NextNode,
+    MoveOn,
     /// Report the error.
     GiveUp,
 }
@@ -38,14 +38,14 @@ pub(super) enum Next {
 pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
     let harmless = verb.is_repeatable() || error.fate() == Fate::NotApplied;
     match error {
-        PoolError::Down => Next::NextNode,
+        PoolError::Down => Next::MoveOn,
         PoolError::Exhausted | PoolError::Closed => Next::GiveUp,
         PoolError::Net(_) if !harmless => Next::GiveUp,
-        PoolError::Net(e) if e.is_dial() => Next::NextNode,
+        PoolError::Net(e) if e.is_dial() => Next::MoveOn,
         PoolError::Net(NetError { trouble, .. }) => match trouble {
-            Trouble::TimedOut { .. } => Next::NextNode,
-            _ if !again => Next::SameNode,
-            Trouble::Eof | Trouble::Io(_) => Next::NextNode,
+            Trouble::TimedOut { .. } => Next::MoveOn,
+            _ if !again => Next::Repeat,
+            Trouble::Eof | Trouble::Io(_) => Next::MoveOn,
             Trouble::Violation(_) | Trouble::Doubt => Next::GiveUp,
         },
     }
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn a_lost_connection_is_replaced_once_and_then_another_node_is_tried() {
         let lost = net(Phase::Read, Trouble::Eof, true);
-        assert_eq!(next(Verb::Get, &lost, false), Next::SameNode);
-        assert_eq!(next(Verb::Get, &lost, true), Next::NextNode);
+        assert_eq!(next(Verb::Get, &lost, false), Next::Repeat);
+        assert_eq!(next(Verb::Get, &lost, true), Next::MoveOn);
     }
 
     #[test]
@@ -84,15 +84,16 @@ mod tests {
 
     #[test]
     fn what_surely_was_not_carried_out_goes_on_whatever_it_is() {
-        let refused = net(Phase::Connect, Trouble::Io(std::io::ErrorKind::ConnectionRefused.into()), false);
-        assert_eq!(next(Verb::Incr, &refused, false), Next::NextNode);
-        assert_eq!(next(Verb::Incr, &net(Phase::Write, Trouble::Eof, false), false), Next::SameNode);
-        assert_eq!(next(Verb::Incr, &PoolError::Down, false), Next::NextNode);
+        let refused =
+            net(Phase::Connect, Trouble::Io(std::io::ErrorKind::ConnectionRefused.into()), false);
+        assert_eq!(next(Verb::Incr, &refused, false), Next::MoveOn);
+        assert_eq!(next(Verb::Incr, &net(Phase::Write, Trouble::Eof, false), false), Next::Repeat);
+        assert_eq!(next(Verb::Incr, &PoolError::Down, false), Next::MoveOn);
     }
 
     #[test]
     fn a_silent_node_is_left_and_not_asked_twice() {
-        assert_eq!(next(Verb::Get, &net(Phase::Read, silent(), true), false), Next::NextNode);
+        assert_eq!(next(Verb::Get, &net(Phase::Read, silent(), true), false), Next::MoveOn);
     }
 
     #[test]
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn a_peer_that_breaks_the_protocol_gets_one_fresh_connection() {
         let wrong = net(Phase::Read, Trouble::Doubt, true);
-        assert_eq!(next(Verb::Get, &wrong, false), Next::SameNode);
+        assert_eq!(next(Verb::Get, &wrong, false), Next::Repeat);
         assert_eq!(next(Verb::Get, &wrong, true), Next::GiveUp);
     }
 }

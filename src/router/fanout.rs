@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::failover::{Next, next};
 use super::{Answer, Router, Target, Timing};
 use crate::error::{Error, ErrorKind, Fate};
-use crate::pool::{InFlight, PoolError, drive};
+use crate::pool::{self, InFlight, Outcome, PoolError, drive};
 use crate::protocol::{Batch, Reply, Verb};
 
 /// How the requests of one node are put together and its replies taken apart.
@@ -16,8 +16,23 @@ pub(crate) trait Shape<'a> {
     /// The batch for these items, which live on one node.
     fn batch(&self, items: &[usize]) -> Batch<'a>;
 
-    /// One reply for each of these items, from the replies of their batch; `None` is in doubt.
-    fn unpack(&self, items: &[usize], replies: Vec<Option<Reply>>) -> Vec<Option<Reply>>;
+    /// What each of these items got, from the replies of their batch and the number of requests sent.
+    fn unpack(
+        &self,
+        items: &[usize],
+        replies: Vec<Option<Reply>>,
+        sent: usize,
+    ) -> Vec<(usize, Part)>;
+}
+
+/// One item's part in the outcome of a batch.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Reply(Reply),
+    /// No reply, and the request did not leave whole.
+    Unsent,
+    /// No reply, but the request may have been carried out.
+    InDoubt,
 }
 
 /// Where one item stands.
@@ -29,6 +44,14 @@ struct Progress {
     again: bool,
     /// Whether an attempt may have been carried out without a reply.
     unknown: bool,
+}
+
+/// What the rules say of a failed attempt.
+#[derive(Debug, Clone, Copy)]
+struct Verdict {
+    /// For an item's first and its second attempt at the node.
+    steps: [Next; 2],
+    fate: Fate,
 }
 
 /// One run over many items.
@@ -74,8 +97,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         let mut left = Vec::new();
         let groups = self.group(pending, now, &mut left);
         let has_next = groups.values().flatten().any(|i| self.has_next(*i));
-        let deadline =
-            self.router.attempt(self.shape.verb(), has_next, self.timing.deadline, now);
+        let deadline = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline, now);
         let mut flights = Vec::with_capacity(groups.len());
         let mut waiting = Vec::new();
         for (node, items) in groups {
@@ -83,7 +105,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             match pool.try_begin(self.shape.batch(&items), deadline, now) {
                 Ok(Ok(flight)) => flights.push((node, items, flight)),
                 Ok(Err(batch)) => waiting.push((node, items, batch)),
-                Err(error) => self.failed(node, &items, error, &mut left),
+                Err(error) => self.refused(node, &items, error, &mut left),
             }
         }
         // Whoever waits for a connection holds none, so that callers never wait for each other in a circle.
@@ -93,19 +115,16 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 if let Some(pool) = self.router.nodes.get(node) {
                     match pool.begin(batch, deadline, now) {
                         Ok(flight) => flights.push((node, items, flight)),
-                        Err(error) => self.failed(node, &items, error, &mut left),
+                        Err(error) => self.refused(node, &items, error, &mut left),
                     }
                 }
             }
         }
         left.extend(waiting.flat_map(|(_, items, _)| items));
-        let (keys, mut flights) = split(flights);
+        let (groups, mut flights) = split(flights);
         drive(&mut flights, deadline, now);
-        for ((node, items), flight) in keys.into_iter().zip(flights) {
-            match flight.into_outcome() {
-                Ok(replies) => self.answered(node, &items, replies),
-                Err(error) => self.failed(node, &items, error, &mut left),
-            }
+        for ((node, items), flight) in groups.into_iter().zip(flights) {
+            self.ended(node, &items, flight.into_outcome(), &mut left);
         }
         left
     }
@@ -121,7 +140,9 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         for &item in pending {
             let node = self.node_of(item);
             match node {
-                Some(node) if !self.timing.deadline.passed(now) => groups.entry(node).or_default().push(item),
+                Some(node) if !self.timing.deadline.passed(now) => {
+                    groups.entry(node).or_default().push(item);
+                }
                 _ => self.set(item, Err(out_of_time())),
             }
         }
@@ -130,7 +151,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             match pool.admit(now) {
                 Ok(()) => true,
                 Err(error) => {
-                    self.failed(*node, items, error, left);
+                    self.refused(*node, items, error, left);
                     false
                 }
             }
@@ -150,37 +171,70 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         }
     }
 
-    fn answered(&mut self, node: usize, items: &[usize], replies: Vec<Option<Reply>>) {
-        let replies = self.shape.unpack(items, replies);
-        for (&item, reply) in items.iter().zip(replies) {
-            let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
-            let outcome = match reply {
-                Some(reply) => Ok(Answer { reply, node, substituted }),
-                None => Err(Error::from(crate::pool::in_doubt()).with_server(&self.router.name(node))),
-            };
-            self.set(item, outcome);
+    /// Gives the items of a batch their replies; those without one get what the rules say.
+    fn ended(&mut self, node: usize, items: &[usize], outcome: Outcome, left: &mut Vec<usize>) {
+        let Outcome { replies, sent, error } = outcome;
+        let (mut unsent, mut in_doubt) = (Vec::new(), Vec::new());
+        for (item, part) in self.shape.unpack(items, replies, sent) {
+            match part {
+                Part::Reply(reply) => {
+                    let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
+                    self.set(item, Ok(Answer { reply, node, substituted }));
+                }
+                Part::Unsent => unsent.push(item),
+                Part::InDoubt => in_doubt.push(item),
+            }
         }
+        let mut error = error.unwrap_or_else(|| pool::in_doubt(true));
+        error.sent = false;
+        let mut error = PoolError::Net(error);
+        let unsent_verdict = self.verdict(&error);
+        if let PoolError::Net(e) = &mut error {
+            e.sent = true;
+        }
+        let doubt_verdict = self.verdict(&error);
+        let error = Error::from(error);
+        self.failed(node, &unsent, unsent_verdict, &error, left);
+        self.failed(node, &in_doubt, doubt_verdict, &error, left);
+    }
+
+    /// What the rules say of a failure, for items at their first and at their second attempt.
+    fn verdict(&self, error: &PoolError) -> Verdict {
+        let verb = self.shape.verb();
+        Verdict { steps: [next(verb, error, false), next(verb, error, true)], fate: error.fate() }
+    }
+
+    /// Ends the attempt of items whose node could not be asked.
+    fn refused(&mut self, node: usize, items: &[usize], error: PoolError, left: &mut Vec<usize>) {
+        let verdict = self.verdict(&error);
+        self.failed(node, items, verdict, &error.into(), left);
     }
 
     /// Lets the rules decide what becomes of the items of a failed batch.
-    fn failed(&mut self, node: usize, items: &[usize], error: PoolError, left: &mut Vec<usize>) {
-        let name = self.router.name(node);
-        let unknown = error.fate() == Fate::Unknown;
-        let verb = self.shape.verb();
-        let steps = [next(verb, &error, false), next(verb, &error, true)];
-        let error = Error::from(error).with_server(&name);
+    fn failed(
+        &mut self,
+        node: usize,
+        items: &[usize],
+        verdict: Verdict,
+        error: &Error,
+        left: &mut Vec<usize>,
+    ) {
+        if items.is_empty() {
+            return;
+        }
+        let error = error.clone().with_fate(verdict.fate).with_server(&self.router.name(node));
         let (mut retries, mut failovers) = (0, 0);
         for &item in items {
             let Some(p) = self.progress.get_mut(item) else { continue };
-            p.unknown |= unknown;
-            let step = steps[usize::from(p.again)];
+            p.unknown |= verdict.fate == Fate::Unknown;
+            let step = verdict.steps[usize::from(p.again)];
             let moved = match step {
-                Next::SameNode => {
+                Next::Repeat => {
                     p.again = true;
                     retries += 1;
                     true
                 }
-                Next::NextNode if self.has_next(item) => {
+                Next::MoveOn if self.has_next(item) => {
                     if let Some(p) = self.progress.get_mut(item) {
                         *p = Progress { tried: p.tried + 1, again: false, ..*p };
                     }
@@ -213,7 +267,9 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
 type Flight<'p, 'b> = (usize, Vec<usize>, InFlight<'p, 'b>);
 
 /// The items of each flight apart from the flights, which are driven as a slice.
-fn split<'p, 'b>(flights: Vec<Flight<'p, 'b>>) -> (Vec<(usize, Vec<usize>)>, Vec<InFlight<'p, 'b>>) {
+fn split<'p, 'b>(
+    flights: Vec<Flight<'p, 'b>>,
+) -> (Vec<(usize, Vec<usize>)>, Vec<InFlight<'p, 'b>>) {
     flights.into_iter().map(|(node, items, flight)| ((node, items), flight)).unzip()
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use failover::Failover;
-pub(crate) use fanout::Shape;
+pub(crate) use fanout::{Part, Shape};
 
 use crate::pool::NodePool;
 use crate::protocol::{Reply, Verb};
@@ -46,7 +46,7 @@ pub(crate) struct Timing {
 }
 
 /// A reply and where it came from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
     pub(crate) node: usize,

@@ -24,7 +24,7 @@ impl Router {
         &self,
         verb: Verb,
         target: &Target<'_>,
-        batch: &Batch<'_>,
+        batch: &mut Batch<'_>,
         timing: Timing,
     ) -> Result<Answer, Error> {
         let home = self.home(target);
@@ -40,7 +40,7 @@ impl Router {
         &self,
         verb: Verb,
         target: &Target<'_>,
-        batch: &Batch<'_>,
+        batch: &mut Batch<'_>,
         timing: Timing,
         failed: Failed,
     ) -> Result<Answer, Error> {
@@ -74,7 +74,7 @@ impl Router {
         node: usize,
         verb: Verb,
         has_next: bool,
-        batch: &Batch<'_>,
+        batch: &mut Batch<'_>,
         timing: Timing,
     ) -> Result<Reply, Failed> {
         let Some(node) = self.nodes.get(node) else {
@@ -90,7 +90,7 @@ impl Router {
             };
             now = Instant::now();
             match next(verb, &error, again) {
-                Next::SameNode if !attempt.passed(now) => {
+                Next::Repeat if !attempt.passed(now) => {
                     node.stats().retries.one();
                     again = true;
                 }

@@ -196,6 +196,11 @@ pub(crate) struct KeyRules {
 }
 
 impl KeyRules {
+    /// Checks that the prefix is legal and leaves room for at least one byte of key.
+    pub(crate) fn check_prefix(&self) -> Result<(), KeyError> {
+        Self { prefix: self.prefix.clone(), sanitize: false }.wire(b"k").map(drop)
+    }
+
     /// The key as it goes over the wire, or what is wrong with it.
     pub(crate) fn wire(&self, key: &[u8]) -> Result<WireKey, KeyError> {
         if key.is_empty() {

@@ -14,16 +14,16 @@ struct Outcome {
     reusable: bool,
 }
 
-const GET: Request<'static> = Request::Get { keys: &[b"a"], cas: false };
-const GETS: Request<'static> = Request::Get { keys: &[b"a"], cas: true };
-const GET_3: Request<'static> = Request::Get { keys: &[b"a", b"b", b"c"], cas: false };
-const SET: Request<'static> =
+const GET: Request<'static, 'static> = Request::Get { keys: &[b"a"], cas: false };
+const GETS: Request<'static, 'static> = Request::Get { keys: &[b"a"], cas: true };
+const GET_3: Request<'static, 'static> = Request::Get { keys: &[b"a", b"b", b"c"], cas: false };
+const SET: Request<'static, 'static> =
     Request::Store { verb: StoreVerb::Set, key: b"a", flags: 0, exptime: 0, value: b"x" };
-const DELETE: Request<'static> = Request::Delete { key: b"a" };
-const INCR: Request<'static> = Request::Incr { key: b"a", by: 1 };
-const STATS: Request<'static> = Request::Stats { argument: None };
+const DELETE: Request<'static, 'static> = Request::Delete { key: b"a" };
+const INCR: Request<'static, 'static> = Request::Incr { key: b"a", by: 1 };
+const STATS: Request<'static, 'static> = Request::Stats { argument: None };
 
-fn store(verb: StoreVerb) -> Request<'static> {
+fn store(verb: StoreVerb) -> Request<'static, 'static> {
     Request::Store { verb, key: b"a", flags: 0, exptime: 0, value: b"x" }
 }
 
@@ -48,14 +48,14 @@ fn feed(conversation: &mut Conversation, batch: &mut Batch<'_>, pieces: &[&[u8]]
     Outcome { replies, error, reusable: conversation.reusable() }
 }
 
-fn hear_pieces(requests: &[Request<'_>], pieces: &[&[u8]]) -> Outcome {
+fn hear_pieces(requests: &[Request<'_, '_>], pieces: &[&[u8]]) -> Outcome {
     let mut batch = Batch::new();
     requests.iter().for_each(|request| batch.push(request));
     feed(&mut Conversation::new(Limits::default()), &mut batch, pieces)
 }
 
 /// The outcome of a reply, which must be the same wherever the network cuts it.
-fn hear(requests: &[Request<'_>], input: &[u8]) -> Outcome {
+fn hear(requests: &[Request<'_, '_>], input: &[u8]) -> Outcome {
     let whole = hear_pieces(requests, &[input]);
     for at in 0..=input.len() {
         let (first, second) = input.split_at(at);
@@ -96,7 +96,7 @@ fn refusal(kind: RefusalKind, text: &str) -> Refusal {
 }
 
 /// Whole replies, all believed, that leave the connection in step.
-fn assert_in_step(requests: &[Request<'_>], input: &[u8], replies: &[Reply]) {
+fn assert_in_step(requests: &[Request<'_, '_>], input: &[u8], replies: &[Reply]) {
     let expected = Outcome {
         replies: replies.iter().cloned().map(Some).collect(),
         error: None,
@@ -245,7 +245,7 @@ fn values_of_several_keys_are_matched_by_key_in_any_order() {
 }
 
 /// 150 keys `k0` … `k149`, which go out in two lines.
-fn many_keys<R>(then: impl FnOnce(Request<'_>) -> R) -> R {
+fn many_keys<R>(then: impl FnOnce(Request<'_, '_>) -> R) -> R {
     let keys: Vec<String> = (0..150).map(|n| format!("k{n}")).collect();
     let keys: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
     then(Request::Get { keys: &keys, cas: false })
@@ -682,7 +682,8 @@ fn garbage_never_leaves_a_reusable_connection_with_bytes_on_it_nor_a_key_answere
     ];
     let dump = [Request::DumpKeys];
     let mixed = [GET, DELETE, GET_3, SET, INCR];
-    let batches: [&[Request<'_>]; 7] = [&[GET], &[GETS], &[GET_3], &[SET], &[STATS], &dump, &mixed];
+    let batches: [&[Request<'_, '_>]; 7] =
+        [&[GET], &[GETS], &[GET_3], &[SET], &[STATS], &dump, &mixed];
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut reused = 0;
     for _ in 0..30_000 {

@@ -11,7 +11,7 @@ const MAX_GET_LINE: usize = 2000;
 const MAX_LINE: usize = 1000;
 
 /// Writes the request's lines and value.
-pub(crate) fn encode<'a>(request: &Request<'a>, out: &mut Output<'a>) {
+pub(crate) fn encode<'a>(request: &Request<'_, 'a>, out: &mut Output<'a>) {
     let name = request.verb().name().as_bytes();
     match *request {
         Request::Store { verb, key, flags, exptime, value } => {

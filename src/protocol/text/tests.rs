@@ -4,7 +4,7 @@ use super::super::{Batch, Request, StatsArgument, StoreVerb};
 use std::io::IoSlice;
 
 /// All bytes that the requests put on the wire.
-fn wire(requests: &[Request<'_>]) -> Vec<u8> {
+fn wire(requests: &[Request<'_, '_>]) -> Vec<u8> {
     let mut batch = Batch::new();
     requests.iter().for_each(|request| batch.push(request));
     let mut out = vec![IoSlice::new(&[]); 64];
@@ -14,7 +14,7 @@ fn wire(requests: &[Request<'_>]) -> Vec<u8> {
     bytes
 }
 
-fn store(verb: StoreVerb) -> Request<'static> {
+fn store(verb: StoreVerb) -> Request<'static, 'static> {
     Request::Store { verb, key: b"k", flags: 4_294_967_295, exptime: -1, value: b"a\r\nb" }
 }
 
@@ -141,7 +141,7 @@ fn a_recycled_batch_sends_only_its_own_requests() {
         value: &large,
     });
     let mut batch = Batch::reusing(batch.into_scratch());
-    assert!(batch.is_empty());
+    assert_eq!(batch.len(), 0);
     batch.push(&Request::Version);
     let mut out = [IoSlice::new(&[]); 2];
     assert_eq!((batch.len(), batch.slices(0, &mut out)), (1, 1));

@@ -1,0 +1,222 @@
+//! Reads of one key.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::de::DeserializeOwned;
+
+use super::reply::value;
+use crate::client::{Call, Client, Scratched};
+use crate::error::{Error, Result};
+use crate::protocol::{Request, Value, Verb};
+use crate::types::{Payload, ToKey, Ttl};
+
+/// A value with the token that a later [`cas`](Client::cas) needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Item<T> {
+    /// The value.
+    pub value: T,
+    /// The token of this version of the value.
+    pub cas: CasToken,
+    /// The client flags stored beside it.
+    pub flags: u32,
+}
+
+/// The version of a value, and the server that said so: a cas goes to no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CasToken {
+    pub(super) unique: u64,
+    pub(super) server: Arc<str>,
+}
+
+impl Client {
+    /// Reads a value.
+    ///
+    /// `None` means that a server said that there is none; with
+    /// [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) also that none could be asked.
+    ///
+    /// # Errors
+    /// A bad key; a server that could not be asked in time; a value that cannot be read as a `T`.
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// assert_eq!(client.get::<String>("nobody")?, None);
+    /// client.set("n", &5, mcpool::Ttl::NEVER)?;
+    /// assert_eq!(client.get::<u64>("n")?, Some(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get<T: DeserializeOwned>(&self, key: impl ToKey) -> Result<Option<T>> {
+        self.call(
+            Verb::Get,
+            &key,
+            || None,
+            |call| {
+                let found = self.read_one(
+                    call,
+                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
+                    None,
+                )?;
+                found.map(|(v, node)| self.decoded(v, node)).transpose()
+            },
+        )
+    }
+
+    /// Reads a value with its cas token.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// use mcpool::{CasOutcome, Ttl};
+    /// client.set("n", &1, Ttl::NEVER)?;
+    /// let item = client.gets::<u32>("n")?.expect("just stored");
+    /// let outcome = client.cas("n", &(item.value + 1), Ttl::NEVER, &item.cas)?;
+    /// assert_eq!(outcome, CasOutcome::Stored);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gets<T: DeserializeOwned>(&self, key: impl ToKey) -> Result<Option<Item<T>>> {
+        self.call(
+            Verb::Gets,
+            &key,
+            || None,
+            |call| {
+                let found = self.read_one(
+                    call,
+                    &Request::Get { keys: &[call.key.as_bytes()], cas: true },
+                    None,
+                )?;
+                found.map(|(v, node)| self.item(v, node)).transpose()
+            },
+        )
+    }
+
+    /// Reads a value and sets its expiry time, in one step (memcached 1.5.3 or newer).
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), and for an expiry time beyond what memcached can express.
+    pub fn get_and_touch<T: DeserializeOwned>(
+        &self,
+        key: impl ToKey,
+        ttl: impl Into<Ttl>,
+    ) -> Result<Option<T>> {
+        let ttl = ttl.into();
+        self.call(
+            Verb::Gat,
+            &key,
+            || None,
+            |call| {
+                let exptime = ttl.wire(SystemTime::now())?;
+                let keys = &[call.key.as_bytes()];
+                let request = Request::GetAndTouch { keys, exptime, cas: false };
+                let found = self.read_one(call, &request, None)?;
+                found.map(|(v, node)| self.decoded(v, node)).transpose()
+            },
+        )
+    }
+
+    /// Whether there is a value; it is read and not decoded.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), decoding excepted.
+    pub fn contains_key(&self, key: impl ToKey) -> Result<bool> {
+        self.call(
+            Verb::Get,
+            &key,
+            || false,
+            |call| {
+                Ok(self
+                    .read_one(
+                        call,
+                        &Request::Get { keys: &[call.key.as_bytes()], cas: false },
+                        None,
+                    )?
+                    .is_some())
+            },
+        )
+    }
+
+    /// Reads a value's bytes and flags as they are stored, whatever wrote them.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), decoding excepted.
+    pub fn get_raw(&self, key: impl ToKey) -> Result<Option<Payload>> {
+        self.call(
+            Verb::Get,
+            &key,
+            || None,
+            |call| {
+                let found = self.read_one(
+                    call,
+                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
+                    None,
+                )?;
+                Ok(found.map(|(v, _)| Payload { bytes: v.bytes, flags: v.flags }))
+            },
+        )
+    }
+
+    /// Reads a value's bytes into `buffer`, which keeps its room, and returns the flags.
+    ///
+    /// The buffer is emptied first and stays empty on a miss or an error.
+    ///
+    /// # Errors
+    /// As [`get_raw`](Self::get_raw).
+    pub fn get_raw_into(&self, key: impl ToKey, buffer: &mut Vec<u8>) -> Result<Option<u32>> {
+        buffer.clear();
+        self.call(
+            Verb::Get,
+            &key,
+            || None,
+            |call| {
+                let found = self.read_one(
+                    call,
+                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
+                    Some(buffer),
+                )?;
+                Ok(found.map(|(v, _)| {
+                    *buffer = v.bytes;
+                    v.flags
+                }))
+            },
+        )
+    }
+
+    /// Runs a read of one key; the value comes with its node.
+    fn read_one(
+        &self,
+        call: &Call<'_>,
+        request: &Request<'_, '_>,
+        buffer: Option<&mut Vec<u8>>,
+    ) -> Result<Option<(Value, usize)>> {
+        let mut scratch = Scratched::new();
+        let batch = scratch.batch();
+        let Some(buffer) = buffer else {
+            batch.push(request);
+            let answer = self.run(call, batch)?;
+            return Ok(value(answer.reply)?.map(|v| (v, answer.node)));
+        };
+        batch.push_read_into(request, std::mem::take(buffer));
+        let answer = self.run(call, batch);
+        // Without a value the buffer is still the batch's; it keeps its room for the next read.
+        *buffer = batch.take_buffer(0);
+        let answer = answer?;
+        Ok(value(answer.reply)?.map(|v| (v, answer.node)))
+    }
+
+    /// The value as a `T`; an error names the server it came from.
+    pub(super) fn decoded<T: DeserializeOwned>(&self, v: Value, node: usize) -> Result<T> {
+        let decoded = self.codec().decode(v.flags, v.bytes);
+        decoded.map_err(|e| Error::from(e).with_server(&self.router().name(node)))
+    }
+
+    /// The value as a `T` with its token.
+    pub(super) fn item<T: DeserializeOwned>(&self, v: Value, node: usize) -> Result<Item<T>> {
+        let cas = CasToken { unique: v.cas.unwrap_or(0), server: self.router().name(node) };
+        let flags = v.flags;
+        Ok(Item { value: self.decoded(v, node)?, cas, flags })
+    }
+}

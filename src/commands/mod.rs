@@ -1,0 +1,16 @@
+//! The verbs of a client, one family a file.
+
+mod admin;
+mod counter;
+mod delete;
+mod get;
+mod multi;
+mod outcomes;
+mod plan;
+mod reply;
+mod store;
+
+pub use admin::{DumpedKey, PerServer};
+pub use get::{CasToken, Item};
+pub use outcomes::{Hits, MultiGet, Outcomes};
+pub use store::CasOutcome;

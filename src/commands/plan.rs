@@ -1,0 +1,95 @@
+//! Many keys on their way out: checked, put on the wire form, and given a place each.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+use crate::client::Client;
+use crate::error::Result;
+use crate::router::Target;
+use crate::types::{KeyRef, ToKey};
+
+/// The keys of a call as they go over the wire, one behind the other.
+#[derive(Debug)]
+pub(super) struct Wired {
+    arena: Vec<u8>,
+    /// For each key of the call where it lies, or why it is not sent.
+    spans: Vec<Result<Range<usize>>>,
+}
+
+/// What is asked of the servers for the keys of a call.
+#[derive(Debug, Default)]
+pub(super) struct Plan<'a> {
+    /// The key of each item.
+    pub(super) keys: Vec<&'a [u8]>,
+    /// Where each item goes.
+    pub(super) targets: Vec<Target<'a>>,
+    /// For each item the place of its key in the call.
+    pub(super) places: Vec<usize>,
+    /// For each key of the call its item, or why it has none.
+    pub(super) items: Vec<Result<usize>>,
+}
+
+impl Wired {
+    /// Puts every key on its wire form; `check` may refuse one.
+    pub(super) fn new<K: ToKey>(
+        client: &Client,
+        keys: &[K],
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Self {
+        let mut arena = Vec::new();
+        let spans = keys.iter().enumerate().map(|(i, key)| {
+            let wire = client.wire(key.to_key())?;
+            check(i)?;
+            let start = arena.len();
+            arena.extend_from_slice(wire.as_bytes());
+            Ok(start..arena.len())
+        });
+        let spans = spans.collect();
+        Self { arena, spans }
+    }
+
+    /// One item for each key that can be sent.
+    pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
+        let mut plan = Plan::default();
+        for (place, key) in keys.iter().enumerate() {
+            let item = self.wire(place).map(|wire| plan.add(place, wire, key.to_key()));
+            plan.items.push(item);
+        }
+        plan
+    }
+
+    /// One item for each distinct key that can be sent.
+    pub(super) fn plan_distinct<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
+        let mut plan = Plan::default();
+        let mut seen = HashMap::with_capacity(keys.len());
+        for (place, key) in keys.iter().enumerate() {
+            let item = self.wire(place).map(|wire| {
+                let key = key.to_key();
+                match seen.entry((wire, key.by, key.hash)) {
+                    Entry::Occupied(item) => *item.get(),
+                    Entry::Vacant(slot) => *slot.insert(plan.add(place, wire, key)),
+                }
+            });
+            plan.items.push(item);
+        }
+        plan
+    }
+
+    fn wire(&self, place: usize) -> Result<&[u8]> {
+        match self.spans.get(place) {
+            Some(Ok(span)) => Ok(self.arena.get(span.clone()).unwrap_or_default()),
+            Some(Err(e)) => Err(e.clone()),
+            None => Ok(&[]),
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn add(&mut self, place: usize, wire: &'a [u8], key: KeyRef<'a>) -> usize {
+        self.keys.push(wire);
+        self.places.push(place);
+        self.targets.push(Target { place: key.by.unwrap_or(wire), hash: key.hash, only: None });
+        self.keys.len() - 1
+    }
+}

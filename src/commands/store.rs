@@ -1,0 +1,269 @@
+//! Stores of one key.
+
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::get::CasToken;
+use super::reply::{stored, unexpected};
+use crate::client::{Client, Scratched};
+use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Reply, Request, StoreVerb, Verb};
+use crate::types::{ToKey, Ttl};
+
+/// What came of a [`cas`](Client::cas).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[must_use = "a cas that was not stored has to be tried again or given up"]
+pub enum CasOutcome {
+    /// The value had not changed and is now the new one.
+    Stored,
+    /// Someone else changed the value since the token was read.
+    Changed,
+    /// There is no value any more.
+    Missing,
+}
+
+impl Client {
+    /// Stores a value, whether or not there is one.
+    ///
+    /// # Errors
+    /// A bad key or expiry time, a value that the codec cannot hold or that is too large; a server that
+    /// could not be reached or did not answer in time, when it
+    /// [may have been applied](Error::may_have_been_applied).
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// use std::time::Duration;
+    /// client.set("greeting", "Hello!", Duration::from_secs(60))?;
+    /// client.set("bytes", &vec![0_u8, 1, 2], Duration::from_secs(60))?;
+    /// client.set("point", &(1.5, -2.0), mcpool::Ttl::NEVER)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set<T: Serialize + ?Sized>(
+        &self,
+        key: impl ToKey,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<()> {
+        let reply =
+            self.encode_and_store(Verb::Set, StoreVerb::Set, &key, value, ttl.into(), || {
+                Reply::Stored
+            })?;
+        stored(reply).map(drop)
+    }
+
+    /// Stores bytes with flags of one's own, as they are; read them with [`get_raw`](Self::get_raw).
+    ///
+    /// # Errors
+    /// As [`set`](Self::set), encoding excepted.
+    pub fn set_raw(
+        &self,
+        key: impl ToKey,
+        bytes: impl AsRef<[u8]>,
+        flags: u32,
+        ttl: impl Into<Ttl>,
+    ) -> Result<()> {
+        let ttl = ttl.into();
+        self.call(
+            Verb::Set,
+            &key,
+            || (),
+            |call| {
+                let exptime = ttl.wire(SystemTime::now())?;
+                let value = bytes.as_ref();
+                let store = Store { verb: StoreVerb::Set, flags, exptime, value, only: None };
+                self.store(call, &store).and_then(stored).map(drop)
+            },
+        )
+    }
+
+    /// Stores a value only if there is none; `false` if there is one.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn add<T: Serialize + ?Sized>(
+        &self,
+        key: impl ToKey,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<bool> {
+        let miss = || Reply::NotStored;
+        stored(self.encode_and_store(Verb::Add, StoreVerb::Add, &key, value, ttl.into(), miss)?)
+    }
+
+    /// Stores a value only if there is one already; `false` if there is none.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn replace<T: Serialize + ?Sized>(
+        &self,
+        key: impl ToKey,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<bool> {
+        let miss = || Reply::NotStored;
+        stored(self.encode_and_store(
+            Verb::Replace,
+            StoreVerb::Replace,
+            &key,
+            value,
+            ttl.into(),
+            miss,
+        )?)
+    }
+
+    /// Puts bytes behind those of a value; `false` if there is none. Expiry time and flags stay.
+    ///
+    /// The bytes are added as they are; it is for text and byte values.
+    ///
+    /// # Errors
+    /// As [`set_raw`](Self::set_raw).
+    pub fn append(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
+        self.extend(Verb::Append, StoreVerb::Append, &key, bytes.as_ref())
+    }
+
+    /// Puts bytes before those of a value; `false` if there is none. Expiry time and flags stay.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn prepend(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
+        self.extend(Verb::Prepend, StoreVerb::Prepend, &key, bytes.as_ref())
+    }
+
+    /// Stores a value only if the present one is still the version that `token` stands for.
+    ///
+    /// It goes only to the server that gave the token, and is never sent twice.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn cas<T: Serialize + ?Sized>(
+        &self,
+        key: impl ToKey,
+        value: &T,
+        ttl: impl Into<Ttl>,
+        token: &CasToken,
+    ) -> Result<CasOutcome> {
+        let ttl = ttl.into();
+        self.call(
+            Verb::Cas,
+            &key,
+            || CasOutcome::Missing,
+            |call| {
+                let node = self.router().nodes().iter().position(|n| *n.name() == token.server);
+                let node = node.ok_or_else(|| {
+                    let why = format!(
+                        "the token is of {}, which this client does not have",
+                        token.server
+                    );
+                    Error::new(ErrorKind::Config, why)
+                })?;
+                let exptime = ttl.wire(SystemTime::now())?;
+                let verb = StoreVerb::Cas(token.unique);
+                let reply = self.encoded(value, |flags, value| {
+                    self.store(call, &Store { verb, flags, exptime, value, only: Some(node) })
+                })?;
+                match reply {
+                    Reply::Stored => Ok(CasOutcome::Stored),
+                    Reply::Exists => Ok(CasOutcome::Changed),
+                    Reply::NotFound => Ok(CasOutcome::Missing),
+                    other => Err(unexpected(other)),
+                }
+            },
+        )
+    }
+
+    fn extend(&self, verb: Verb, store: StoreVerb, key: &impl ToKey, value: &[u8]) -> Result<bool> {
+        self.call(
+            verb,
+            key,
+            || false,
+            |call| {
+                let store = Store { verb: store, flags: 0, exptime: 0, value, only: None };
+                stored(self.store(call, &store)?)
+            },
+        )
+    }
+
+    fn encode_and_store<T: Serialize + ?Sized>(
+        &self,
+        verb: Verb,
+        store: StoreVerb,
+        key: &impl ToKey,
+        value: &T,
+        ttl: Ttl,
+        miss: impl FnOnce() -> Reply,
+    ) -> Result<Reply> {
+        self.call(verb, key, miss, |call| {
+            let exptime = ttl.wire(SystemTime::now())?;
+            let reply = self.encoded(value, |flags, value| {
+                self.store(call, &Store { verb: store, flags, exptime, value, only: None })
+            })?;
+            match reply {
+                Reply::Refused(refusal) => Err(refusal.into()),
+                reply => Ok(reply),
+            }
+        })
+    }
+
+    /// Encodes into this thread's buffer and hands flags and bytes to `run`.
+    pub(super) fn encoded<T: Serialize + ?Sized, R>(
+        &self,
+        value: &T,
+        run: impl FnOnce(u32, &[u8]) -> Result<R>,
+    ) -> Result<R> {
+        let mut body = Body::take();
+        let flags = self.codec().encode(value, &mut body.0)?;
+        self.check_size(body.0.len())?;
+        run(flags, &body.0)
+    }
+}
+
+/// A store of one key, ready for the wire but for its key.
+pub(super) struct Store<'a> {
+    pub(super) verb: StoreVerb,
+    pub(super) flags: u32,
+    pub(super) exptime: i32,
+    pub(super) value: &'a [u8],
+    /// The only node it may go to.
+    pub(super) only: Option<usize>,
+}
+
+impl Client {
+    /// Runs a store.
+    pub(super) fn store(&self, call: &crate::client::Call<'_>, store: &Store<'_>) -> Result<Reply> {
+        self.check_size(store.value.len())?;
+        let Store { verb, flags, exptime, value, only } = *store;
+        let mut scratch = Scratched::new();
+        let batch = scratch.batch();
+        batch.push(&Request::Store { verb, key: call.key.as_bytes(), flags, exptime, value });
+        Ok(self.run_at(call, only, batch)?.reply)
+    }
+}
+
+/// This thread's buffer for encoded values, lent for one call.
+struct Body(Vec<u8>);
+
+thread_local! {
+    static BODY: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
+/// A buffer that grew beyond this is not kept.
+const KEPT: usize = 64 * 1024;
+
+impl Body {
+    fn take() -> Self {
+        let mut bytes = BODY.take();
+        bytes.clear();
+        Self(bytes)
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        if self.0.capacity() <= KEPT {
+            BODY.set(std::mem::take(&mut self.0));
+        }
+    }
+}
