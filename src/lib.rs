@@ -5,6 +5,8 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("mcpool supports Linux and macOS only");
 
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod types;
 
