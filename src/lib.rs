@@ -16,6 +16,8 @@ mod protocol;
 mod ring;
 mod router;
 mod stats;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod types;
 

@@ -1,0 +1,113 @@
+//! Where a server listens, and the sockets of it: TCP and unix alike.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+
+#[derive(Debug, Clone)]
+pub(super) enum Endpoint {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+#[derive(Debug)]
+pub(super) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+#[derive(Debug)]
+pub(super) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Endpoint {
+    /// Begins to listen; where the port was 0 the endpoint has the real one from then on.
+    pub(super) fn listen(&mut self) -> io::Result<Listener> {
+        match self {
+            Self::Tcp(addr) => {
+                let listener = TcpListener::bind(*addr)?;
+                *addr = listener.local_addr()?;
+                Ok(Listener::Tcp(listener))
+            }
+            Self::Unix(path) => UnixListener::bind(path).map(Listener::Unix),
+        }
+    }
+
+    /// Frees the name of a unix socket that is no longer listened on.
+    pub(super) fn clear(&self) {
+        if let Self::Unix(path) = self {
+            _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// Connects and hangs up, which wakes whoever waits in `accept`; false when that cannot be.
+    pub(super) fn knock(&self) -> bool {
+        match self {
+            Self::Tcp(addr) => TcpStream::connect(addr).is_ok(),
+            Self::Unix(path) => UnixStream::connect(path).is_ok(),
+        }
+    }
+
+    pub(super) fn address(&self) -> String {
+        match self {
+            Self::Tcp(addr) => addr.to_string(),
+            Self::Unix(path) => format!("unix:{}", path.display()),
+        }
+    }
+}
+
+impl Listener {
+    pub(super) fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+            Self::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+        }
+    }
+}
+
+impl Stream {
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
+            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
+        }
+    }
+
+    /// Ends the connection for all clones; whoever waits in a read or a write on it wakes up.
+    pub(super) fn shutdown(&self) {
+        // An error means that it has ended already.
+        _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(buf),
+            Self::Unix(stream) => stream.read(buf),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(buf),
+            Self::Unix(stream) => stream.write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

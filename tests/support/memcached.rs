@@ -1,0 +1,221 @@
+//! A real memcached process for one test: found, started on a free port, ended when dropped.
+
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+/// Where it may be installed beside the directories of PATH.
+const SBIN: [&str; 4] = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+/// Until then it must accept connections.
+const READY: Duration = Duration::from_secs(20);
+/// Between two looks at a process that tells nobody when it is ready.
+const LOOK: Duration = Duration::from_millis(5);
+/// A port that is to be used again may still be held by what is left of the process before.
+const RESTARTS: usize = 20;
+
+#[derive(Debug)]
+pub(crate) struct Memcached {
+    child: Child,
+    args: Vec<String>,
+    place: Place,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Memcached {
+    /// On a free port of 127.0.0.1.
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with more arguments, `&["-I", "2m"]` say.
+    pub(crate) fn start_with(args: &[&str]) -> Self {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        // It picks a free port itself and writes it to this file, under another name until it is complete.
+        let file = temporary("ports");
+        let mut child = command(&args)
+            .args(["-l", "127.0.0.1", "-p", "-1", "-U", "0"])
+            .env("MEMCACHED_PORT_FILENAME", &file)
+            .spawn()
+            .expect("memcached starts");
+        let port = wait(&mut child, || {
+            let ports = fs::read_to_string(&file).ok()?;
+            ports
+                .lines()
+                .find_map(|line| line.strip_prefix("TCP INET: ")?.trim().parse::<u16>().ok())
+        });
+        _ = fs::remove_file(&file);
+        let port = port.unwrap_or_else(|why| panic!("memcached {args:?} {why}"));
+        Self::ready(child, args, Place::Tcp(SocketAddr::from(([127, 0, 0, 1], port))))
+    }
+
+    /// On a unix socket.
+    pub(crate) fn start_unix() -> Self {
+        let path = temporary("sock");
+        let child = command(&[]).arg("-s").arg(&path).spawn().expect("memcached starts");
+        Self::ready(child, Vec::new(), Place::Unix(path))
+    }
+
+    /// As a client takes it.
+    pub(crate) fn address(&self) -> String {
+        match &self.place {
+            Place::Tcp(addr) => addr.to_string(),
+            Place::Unix(path) => format!("unix:{}", path.display()),
+        }
+    }
+
+    /// Panics for a unix socket.
+    pub(crate) fn addr(&self) -> SocketAddr {
+        match &self.place {
+            Place::Tcp(addr) => *addr,
+            Place::Unix(path) => panic!("{} has no port", path.display()),
+        }
+    }
+
+    /// Panics for TCP.
+    pub(crate) fn path(&self) -> &Path {
+        match &self.place {
+            Place::Tcp(addr) => panic!("{addr} is no unix socket"),
+            Place::Unix(path) => path,
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stops the process in its tracks: the kernel goes on accepting for it, nobody answers.
+    pub(crate) fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Ends the process at once; its port refuses from then on.
+    pub(crate) fn kill(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+
+    /// Ends the process if it still runs and starts another, empty one in its place.
+    pub(crate) fn restart_on_same_port(&mut self) {
+        self.kill();
+        for _ in 0..RESTARTS {
+            let mut command = command(&self.args);
+            match &self.place {
+                Place::Tcp(addr) => {
+                    command.args(["-l", "127.0.0.1", "-U", "0", "-p"]).arg(addr.port().to_string())
+                }
+                Place::Unix(path) => command.arg("-s").arg(path),
+            };
+            self.child = command.spawn().expect("memcached starts");
+            if wait(&mut self.child, || self.place.accepts().then_some(())).is_ok() {
+                return;
+            }
+            self.kill();
+        }
+        panic!("memcached cannot have {} back", self.address());
+    }
+
+    fn ready(child: Child, args: Vec<String>, place: Place) -> Self {
+        let mut server = Self { child, args, place };
+        if let Err(why) = wait(&mut server.child, || server.place.accepts().then_some(())) {
+            panic!("memcached at {} {why}", server.address());
+        }
+        server
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid =
+            i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process id");
+        kill_process(pid, signal).expect("the process is there");
+    }
+}
+
+impl Drop for Memcached {
+    fn drop(&mut self) {
+        self.kill();
+        if let Place::Unix(path) = &self.place {
+            _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Place {
+    fn accepts(&self) -> bool {
+        match self {
+            Self::Tcp(addr) => TcpStream::connect(addr).is_ok(),
+            Self::Unix(path) => UnixStream::connect(path).is_ok(),
+        }
+    }
+}
+
+/// The command, ready for the place to listen at. It refuses to run as root unless told to.
+fn command(args: &[String]) -> Command {
+    let mut command = Command::new(binary());
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if geteuid().is_root() {
+        command.args(["-u", "root"]);
+    }
+    command
+}
+
+/// `MCPOOL_MEMCACHED`, or the first that is installed.
+fn binary() -> PathBuf {
+    if let Some(path) = env::var_os("MCPOOL_MEMCACHED") {
+        return path.into();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let places = env::split_paths(&path).chain(SBIN.map(PathBuf::from));
+    let found = places.map(|place| place.join("memcached")).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("no memcached is installed; type: {}", remedy()))
+}
+
+/// The one command that installs it here.
+fn remedy() -> &'static str {
+    if cfg!(target_os = "macos") {
+        "brew install memcached"
+    } else if Path::new("/usr/bin/dnf").exists() {
+        "sudo dnf install memcached"
+    } else if Path::new("/sbin/apk").exists() {
+        "sudo apk add memcached"
+    } else {
+        "sudo apt-get install memcached"
+    }
+}
+
+/// Asks until there is an answer; the reason when the process ends first, or takes too long.
+fn wait<T>(child: &mut Child, answer: impl Fn() -> Option<T>) -> Result<T, String> {
+    let start = Instant::now();
+    while start.elapsed() < READY {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            return Err(format!("ended at once ({status})"));
+        }
+        if let Some(answer) = answer() {
+            return Ok(answer);
+        }
+        thread::sleep(LOOK);
+    }
+    _ = child.kill();
+    _ = child.wait();
+    Err(format!("is not ready after {READY:?}"))
+}
+
+/// A file name that no other test uses.
+fn temporary(ending: &str) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!("mcpool-memcached-{}-{count}.{ending}", std::process::id()))
+}

@@ -1,0 +1,6 @@
+//! What integration tests share: a real memcached, and an address that swallows connections, wire transcripts.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub(crate) mod blackhole;
+pub(crate) mod memcached;
+pub(crate) mod transcript;
