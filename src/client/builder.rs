@@ -222,6 +222,16 @@ impl ClientBuilder {
         self
     }
 
+    /// Looks in every call whether the process is a forked child (default off; one more system call a call).
+    ///
+    /// A child that uses an inherited client gets pools of its own and leaves its parent's sockets alone.
+    /// Without this the child notices only when it connects or takes a connection that was idle for a
+    /// second: build the client after the fork, or turn this on.
+    pub fn fork_check(mut self, on: bool) -> Self {
+        self.config.fork_check = on;
+        self
+    }
+
     /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared.
     pub fn preset(mut self, preset: Preset) -> Self {
         let bundle = preset.bundle();

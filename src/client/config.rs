@@ -34,6 +34,7 @@ pub(crate) struct Config {
     pub(crate) max_value_bytes: Option<usize>,
     pub(crate) errors_as_misses: bool,
     pub(crate) observer: Option<Observer>,
+    pub(crate) fork_check: bool,
 }
 
 impl Default for Config {
@@ -55,6 +56,7 @@ impl Default for Config {
             max_value_bytes: None,
             errors_as_misses: false,
             observer: None,
+            fork_check: false,
         }
     }
 }
@@ -161,6 +163,7 @@ impl fmt::Debug for Config {
             .field("max_value_bytes", &self.max_value_bytes)
             .field("errors_as_misses", &self.errors_as_misses)
             .field("observer", &self.observer.is_some())
+            .field("fork_check", &self.fork_check)
             .finish()
     }
 }

@@ -3,21 +3,18 @@
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::builder::ClientBuilder;
 use super::config::Config;
+use super::core::Core;
 use crate::codec::{Codec, Transcoder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::health::Rules;
-use crate::pool::{Maintenance, NodePool, NodeSetup, Worker};
 use crate::protocol::{Batch, Scratch, Verb};
-use crate::ring::{Ring, RingNode};
-use crate::router::{Answer, Router, Target, Timing};
+use crate::router::{Answer, Router, Shape, Target, Timing};
 use crate::stats::ClientStats;
 use crate::time::Deadline;
-use crate::types::{KeyRef, KeyRules, Server, ServerList, ToKey, WireKey};
+use crate::types::{KeyRef, KeyRules, ServerList, ToKey, WireKey};
 
 /// A memcached client: a handle on one pool of connections per server.
 ///
@@ -41,16 +38,6 @@ pub struct Client {
     keys: Arc<KeyRules>,
     codec: Transcoder,
     timeout: Duration,
-}
-
-/// What all handles of a client share.
-struct Core {
-    config: Config,
-    router: Router,
-    stats: ClientStats,
-    closed: AtomicBool,
-    /// Fills the permits and looks up names; ends with the client.
-    _worker: Worker,
 }
 
 /// One call under way: what it is, for which key, since when.
@@ -78,60 +65,12 @@ impl Client {
     }
 
     pub(super) fn from_config(config: Config) -> Result<Self> {
-        let servers = config.checked()?;
-        let ring_nodes: Vec<_> =
-            servers.iter().map(|s| RingNode { name: s.name(), weight: s.weight() }).collect();
-        let ring =
-            Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
-        let worker = Worker::new();
-        let (maintenance, wake) = Maintenance::new();
-        let io_timeout = match servers.len() {
-            1 => config.timeout,
-            _ => config.attempt_timeout.unwrap_or(config.timeout / 2),
-        };
-        let nodes = servers
-            .iter()
-            .map(|server| {
-                let setup = NodeSetup {
-                    server,
-                    config: &config.pool,
-                    io_timeout,
-                    health: Rules {
-                        down_after: config.down_after,
-                        back_off: config.back_off,
-                        failback: config.failback,
-                        lone: servers.len() == 1,
-                    },
-                    seed: seed(server),
-                    worker: &worker,
-                    wake: wake.clone(),
-                };
-                NodePool::new(setup).map(Arc::new).ok_or_else(|| {
-                    Error::config("max_connections", "the worker thread does not make the permits")
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        drop(wake);
-        if !config.pool.maintenance_interval.is_zero() {
-            maintenance
-                .start(nodes.iter().map(Arc::downgrade).collect(), config.pool.maintenance_interval)
-                .map_err(|e| {
-                    Error::config("maintenance_interval", "no thread can be started").with_source(e)
-                })?;
-        }
-        let router = Router::new(nodes, ring, config.failover, config.attempt_timeout);
-        let codec = Transcoder::new(config.codec.clone(), config.primitives_as_strings);
+        let core = Core::new(config, Arc::default())?;
         Ok(Self {
-            keys: Arc::new(config.keys.clone()),
-            codec,
-            timeout: config.timeout,
-            core: Arc::new(Core {
-                config,
-                router,
-                stats: ClientStats::default(),
-                closed: AtomicBool::new(false),
-                _worker: worker,
-            }),
+            keys: Arc::new(core.config.keys.clone()),
+            codec: Transcoder::new(core.config.codec.clone(), core.config.primitives_as_strings),
+            timeout: core.config.timeout,
+            core: Arc::new(core),
         })
     }
 
@@ -170,20 +109,42 @@ impl Client {
     ///
     /// Calls under way end within their deadlines. Closing twice does nothing; it waits for nobody.
     pub fn close(&self) {
-        self.core.closed.store(true, Ordering::Release);
-        self.core.router.nodes().iter().for_each(|node| node.close());
+        self.core.close();
     }
 
     pub(crate) fn codec(&self) -> &Transcoder {
         &self.codec
     }
 
+    /// The nodes, as this process knows them.
     pub(crate) fn router(&self) -> &Router {
-        &self.core.router
+        &self.core.latest().router
+    }
+
+    /// Runs requests for many keys.
+    pub(crate) fn fan_out<'a, S: Shape<'a>>(
+        &self,
+        targets: &[Target<'a>],
+        shape: &S,
+        timing: Timing,
+    ) -> Vec<Result<Answer>> {
+        let mut answers = Vec::new();
+        let first_error = self.core.run(
+            |core| {
+                answers = core.router.fan_out(targets, shape, timing);
+                answers.iter().find_map(|a| a.as_ref().err()).map_or(Ok(()), |e| Err(e.clone()))
+            },
+            timing.deadline,
+        );
+        match first_error {
+            // There are no answers yet when a child could not set itself up.
+            Err(e) if answers.is_empty() => targets.iter().map(|_| Err(e.clone())).collect(),
+            _ => answers,
+        }
     }
 
     pub(crate) fn counters(&self) -> &ClientStats {
-        &self.core.stats
+        &self.core.latest().stats
     }
 
     /// The time of a call that starts now.
@@ -210,10 +171,7 @@ impl Client {
 
     /// Fails once the client was closed.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.core.closed.load(Ordering::Acquire) {
-            return Err(Error::new(ErrorKind::Closed, "the client was closed"));
-        }
-        Ok(())
+        self.core.check_open()
     }
 
     /// The frame of a call for one key: checks the key, runs `run`, gives the error its context, tells the
@@ -240,7 +198,7 @@ impl Client {
 
     /// Counts a failed call and tells the observer.
     pub(crate) fn report(&self, error: &Error) {
-        self.core.stats.failed.one();
+        self.counters().failed.one();
         if let Some(observer) = &self.core.config.observer {
             observer(error);
         }
@@ -249,7 +207,7 @@ impl Client {
     /// Turns an outage into `miss` where that is asked for.
     pub(crate) fn absorb<T>(&self, error: Error, miss: impl FnOnce() -> T) -> Result<T> {
         if self.core.config.errors_as_misses && error.is_outage() {
-            self.core.stats.absorbed.one();
+            self.counters().absorbed.one();
             return Ok(miss());
         }
         Err(error)
@@ -270,7 +228,8 @@ impl Client {
         let target = Target { only, ..call.target() };
         // The add within an `incr_or_init` is an add, whatever the call is named.
         let verb = batch.verb(0).unwrap_or(call.verb);
-        self.core.router.run(verb, &target, batch, call.timing)
+        self.core
+            .run(|core| core.router.run(verb, &target, batch, call.timing), call.timing.deadline)
     }
 }
 
@@ -286,7 +245,7 @@ impl Call<'_> {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let servers: Vec<_> = self.core.router.nodes().iter().map(|n| n.name()).collect();
+        let servers: Vec<_> = self.router().nodes().iter().map(|n| n.name()).collect();
         f.debug_struct("Client")
             .field("servers", &servers)
             .field("timeout", &self.timeout)
@@ -319,10 +278,4 @@ impl Drop for Scratched<'_> {
     fn drop(&mut self) {
         SCRATCH.set(Some(std::mem::take(&mut self.0).into_scratch()));
     }
-}
-
-/// Something to tell jitter sequences apart by, across servers and processes.
-fn seed(server: &Server) -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(server.name())
 }

@@ -2,6 +2,7 @@
 
 mod builder;
 mod config;
+mod core;
 mod handle;
 mod status;
 

@@ -173,7 +173,7 @@ impl Client {
         let nodes = 0..self.router().nodes().len();
         let targets: Vec<_> =
             nodes.map(|i| Target { place: &[], hash: None, only: Some(i) }).collect();
-        let answers = self.router().fan_out(&targets, &Admin(request), timing);
+        let answers = self.fan_out(&targets, &Admin(request), timing);
         let names = self.router().nodes().iter().map(|node| node.name().clone());
         let results = names.zip(answers).map(|(name, answer)| {
             let outcome = answer.and_then(|a| result(a.reply)).map_err(|e| {

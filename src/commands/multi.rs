@@ -117,8 +117,7 @@ impl Client {
         let wired = Wired::new(self, &keys, |_| self.check_open());
         let plan = wired.plan_distinct(&keys);
         let shape = Gets { keys: &plan.keys, cas };
-        let mut answers =
-            Answers::new(self.router().fan_out(&plan.targets, &shape, timing), &plan.items);
+        let mut answers = Answers::new(self.fan_out(&plan.targets, &shape, timing), &plan.items);
         let results = plan.items.iter().map(|item| {
             let answer = answers.next_use(*item.as_ref().map_err(Clone::clone)?)?;
             let found = value(answer.reply)?;
@@ -141,7 +140,7 @@ impl Client {
         let wired = Wired::new(self, &keys, |i| self.check_open().and_then(|()| requests.check(i)));
         let plan = wired.plan(&keys);
         let shape = Each { verb, plan: &plan, requests };
-        let mut answers = self.router().fan_out(&plan.targets, &shape, timing).into_iter();
+        let mut answers = self.fan_out(&plan.targets, &shape, timing).into_iter();
         let mut targets = plan.targets.iter();
         let results = plan.items.iter().map(|item| {
             item.as_ref().map_err(Clone::clone)?;

@@ -12,6 +12,8 @@ pub(crate) enum PoolError {
     Down,
     /// The client was closed.
     Closed,
+    /// The pool belongs to the parent of this process; the client makes the child its own.
+    Forked,
     /// Dialling or the exchange failed.
     Net(NetError),
 }
@@ -35,6 +37,9 @@ impl From<PoolError> for Error {
             }
             PoolError::Down => Self::new(ErrorKind::ServerDown, "the server is down"),
             PoolError::Closed => Self::new(ErrorKind::Closed, "the client was closed"),
+            PoolError::Forked => {
+                Self::new(ErrorKind::ServerDown, "the connections belong to the parent process")
+            }
             PoolError::Net(e) => e.into(),
         }
     }

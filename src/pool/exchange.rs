@@ -177,10 +177,7 @@ impl InFlight<'_, '_> {
 /// Runs all batches to their end, or until `deadline`; each ends on its own, none waits for another.
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
     loop {
-        let ready = match wait_for_any(flights, deadline) {
-            Some(ready) => ready,
-            None => return,
-        };
+        let Some(ready) = wait_for_any(flights, deadline) else { return };
         if ready.is_empty() && deadline.passed(Instant::now()) {
             flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;

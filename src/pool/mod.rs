@@ -10,6 +10,7 @@ mod line;
 mod maintenance;
 mod node;
 mod permits;
+mod process;
 mod upkeep;
 
 pub(crate) use config::PoolConfig;
@@ -18,3 +19,4 @@ pub(crate) use exchange::{InFlight, Outcome, drive, in_doubt};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;
+pub(crate) use process::Process;

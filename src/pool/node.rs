@@ -10,6 +10,7 @@ use super::error::PoolError;
 use super::line::{Counts, Denied, Grant, Line};
 use super::maintenance::Wake;
 use super::permits::{Permit, Permits, Worker};
+use super::process::Process;
 use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{Connection, DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::{Batch, Limits, Request};
@@ -50,6 +51,7 @@ pub(crate) struct NodePool {
     /// Sockets of an older generation are closed as they are met: the server was restarted, or went down.
     generation: AtomicU64,
     closed: AtomicBool,
+    process: Process,
     seed: AtomicU64,
     wake: Wake,
 }
@@ -98,6 +100,7 @@ impl NodePool {
             stats: NodeStats::default(),
             generation: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            process: Process::current(),
             seed: AtomicU64::new(seed),
             wake,
         })
@@ -197,7 +200,12 @@ impl NodePool {
     ) -> Result<Option<Lease<'_>>, PoolError> {
         match grant {
             Ok(Grant::Connection(live)) => {
+                let idle = now.saturating_duration_since(live.used);
                 let mut lease = Lease { pool: self, live: Some(live) };
+                if idle >= IDLE_CHECK && !self.process.is_current() {
+                    // The parent's socket: closing this process' copy of it sends nothing.
+                    return Err(PoolError::Forked);
+                }
                 Ok(lease.is_fit(deadline, now).then_some(lease))
             }
             Ok(Grant::Dial) => self.dial(deadline).map(Some),
@@ -212,6 +220,9 @@ impl NodePool {
 
     /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
     pub(super) fn dial(&self, deadline: Deadline) -> Result<Lease<'_>, PoolError> {
+        if !self.process.is_current() {
+            return Err(PoolError::Forked);
+        }
         let right = DialRight { line: &self.line, used: false };
         // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;

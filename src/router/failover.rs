@@ -39,7 +39,7 @@ pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
     let harmless = verb.is_repeatable() || error.fate() == Fate::NotApplied;
     match error {
         PoolError::Down => Next::MoveOn,
-        PoolError::Exhausted | PoolError::Closed => Next::GiveUp,
+        PoolError::Exhausted | PoolError::Closed | PoolError::Forked => Next::GiveUp,
         PoolError::Net(_) if !harmless => Next::GiveUp,
         PoolError::Net(e) if e.is_dial() => Next::MoveOn,
         PoolError::Net(NetError { trouble, .. }) => match trouble {
