@@ -161,7 +161,8 @@ impl Error {
         self.0.kind == ErrorKind::ServerDown
     }
 
-    /// Whether the same call may succeed later without anything being changed.
+    /// Whether the same call may succeed later without anything being changed: a failure of a server or
+    /// of time. These are what [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) turns into misses.
     ///
     /// Look at [`Error::may_have_been_applied`] before repeating a call that is not idempotent.
     pub fn may_retry(&self) -> bool {
@@ -179,19 +180,6 @@ impl Error {
     /// Whether a write may have taken effect although its reply was never read.
     pub fn may_have_been_applied(&self) -> bool {
         self.0.fate == Fate::Unknown
-    }
-
-    /// A failure of a node or of time, which `errors_as_misses` turns into a miss.
-    pub(crate) fn is_outage(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Timeout
-                | ErrorKind::PoolExhausted
-                | ErrorKind::ServerDown
-                | ErrorKind::ConnectionLost
-                | ErrorKind::Protocol
-                | ErrorKind::Substituted
-        )
     }
 
     fn inner(&mut self) -> &mut Inner {

@@ -206,7 +206,7 @@ impl Client {
 
     /// Turns an outage into `miss` where that is asked for.
     pub(crate) fn absorb<T>(&self, error: Error, miss: impl FnOnce() -> T) -> Result<T> {
-        if self.core.config.errors_as_misses && error.is_outage() {
+        if self.core.config.errors_as_misses && error.may_retry() {
             self.counters().absorbed.one();
             return Ok(miss());
         }

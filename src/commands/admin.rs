@@ -209,11 +209,7 @@ impl<'a> Shape<'a> for Admin<'a> {
         replies: Vec<Option<Reply>>,
         sent: usize,
     ) -> Vec<(usize, Part)> {
-        let part = match replies.into_iter().next().flatten() {
-            Some(reply) => Part::Reply(reply),
-            None if sent > 0 => Part::InDoubt,
-            None => Part::Unsent,
-        };
+        let part = Part::of(replies.into_iter().next().flatten(), 0, sent);
         items.first().map(|item| (*item, part)).into_iter().collect()
     }
 }

@@ -8,6 +8,7 @@ mod multi;
 mod outcomes;
 mod plan;
 mod reply;
+mod shapes;
 mod store;
 
 pub use admin::{DumpedKey, PerServer};

@@ -1,6 +1,5 @@
 //! Calls for many keys: every server is asked at once, every key gets its own outcome.
 
-use std::ops::Range;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -8,13 +7,14 @@ use serde::de::DeserializeOwned;
 
 use super::get::Item;
 use super::outcomes::{MultiGet, Outcomes};
-use super::plan::{Plan, Wired};
+use super::plan::Wired;
 use super::reply::{unexpected, value};
+use super::shapes::{Deletes, Each, Encoded, Gets, Requests, Values};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
-use crate::protocol::{Batch, Hits, Reply, Request, StoreVerb, Value, Verb};
-use crate::router::{Answer, Part, Shape, Target, Timing};
-use crate::types::{ToKey, Ttl, TtlError};
+use crate::protocol::{Reply, Value, Verb};
+use crate::router::{Answer, Shape, Target, Timing};
+use crate::types::{ToKey, Ttl};
 
 impl Client {
     /// Reads many values: all servers at once, within one deadline.
@@ -176,167 +176,6 @@ impl Client {
             (key, result)
         });
         entries.collect()
-    }
-}
-
-/// The requests of a call, one for each of its keys.
-trait Requests {
-    /// Whether there is something to send for the key at `place`.
-    fn check(&self, place: usize) -> Result<()>;
-
-    fn request<'a>(&'a self, place: usize, key: &'a [u8]) -> Request<'a, 'a>;
-}
-
-struct Deletes;
-
-impl Requests for Deletes {
-    fn check(&self, _: usize) -> Result<()> {
-        Ok(())
-    }
-
-    fn request<'a>(&'a self, _: usize, key: &'a [u8]) -> Request<'a, 'a> {
-        Request::Delete { key }
-    }
-}
-
-/// Encoded values, one behind the other.
-#[derive(Default)]
-struct Encoded {
-    bytes: Vec<u8>,
-    /// Flags and place of each, or why it has none.
-    values: Vec<Result<(u32, Range<usize>)>>,
-}
-
-impl Encoded {
-    fn add<V: Serialize>(&mut self, client: &Client, value: &V) {
-        let start = self.bytes.len();
-        let encoded = client.codec().encode(value, &mut self.bytes).map_err(Error::from);
-        let encoded = encoded.and_then(|flags| {
-            client.check_size(self.bytes.len() - start)?;
-            Ok((flags, start..self.bytes.len()))
-        });
-        self.values.push(encoded);
-    }
-}
-
-/// The stores of a `set_many`.
-struct Values {
-    exptime: Result<i32, TtlError>,
-    encoded: Encoded,
-}
-
-impl Requests for Values {
-    fn check(&self, place: usize) -> Result<()> {
-        self.exptime?;
-        match self.encoded.values.get(place) {
-            Some(Err(e)) => Err(e.clone()),
-            _ => Ok(()),
-        }
-    }
-
-    fn request<'a>(&'a self, place: usize, key: &'a [u8]) -> Request<'a, 'a> {
-        let exptime = self.exptime.unwrap_or(0);
-        let (flags, at) = match self.encoded.values.get(place) {
-            Some(Ok((flags, at))) => (*flags, at.clone()),
-            _ => (0, 0..0),
-        };
-        let value = self.encoded.bytes.get(at).unwrap_or_default();
-        Request::Store { verb: StoreVerb::Set, key, flags, exptime, value }
-    }
-}
-
-/// One read of all keys of a node.
-struct Gets<'p, 'a> {
-    keys: &'p [&'a [u8]],
-    cas: bool,
-}
-
-impl<'a> Shape<'a> for Gets<'_, 'a> {
-    fn verb(&self) -> Verb {
-        if self.cas { Verb::Gets } else { Verb::Get }
-    }
-
-    fn batch(&self, items: &[usize]) -> Batch<'a> {
-        let keys: Vec<&[u8]> = items.iter().filter_map(|i| self.keys.get(*i).copied()).collect();
-        let mut batch = Batch::new();
-        batch.push(&Request::Get { keys: &keys, cas: self.cas });
-        batch
-    }
-
-    fn unpack(
-        &self,
-        items: &[usize],
-        replies: Vec<Option<Reply>>,
-        sent: usize,
-    ) -> Vec<(usize, Part)> {
-        let missing = || if sent == 0 { Part::Unsent } else { Part::InDoubt };
-        match replies.into_iter().next().flatten() {
-            Some(Reply::Values(hits)) => spread(items, hits),
-            // One key has one value; a refusal is each key's.
-            Some(reply) => items.iter().map(|i| (*i, Part::Reply(reply.clone()))).collect(),
-            None => items.iter().map(|i| (*i, missing())).collect(),
-        }
-    }
-}
-
-/// Hits and refusals to the items they belong to; the others are misses.
-fn spread(items: &[usize], hits: Hits) -> Vec<(usize, Part)> {
-    let mut replies: Vec<Reply> = items.iter().map(|_| Reply::Value(None)).collect();
-    for (range, refusal) in hits.refused {
-        for at in range {
-            if let Some(reply) = usize::try_from(at).ok().and_then(|at| replies.get_mut(at)) {
-                *reply = Reply::Refused(refusal.clone());
-            }
-        }
-    }
-    for value in hits.values {
-        if let Some(reply) = usize::try_from(value.index).ok().and_then(|at| replies.get_mut(at)) {
-            *reply = Reply::Value(Some(value));
-        }
-    }
-    items.iter().copied().zip(replies.into_iter().map(Part::Reply)).collect()
-}
-
-/// A request for each key of a node.
-struct Each<'p, 'a, R> {
-    verb: Verb,
-    plan: &'p Plan<'a>,
-    requests: &'a R,
-}
-
-impl<'a, R: Requests> Shape<'a> for Each<'_, 'a, R> {
-    fn verb(&self) -> Verb {
-        self.verb
-    }
-
-    fn batch(&self, items: &[usize]) -> Batch<'a> {
-        let mut batch = Batch::new();
-        for item in items {
-            if let (Some(key), Some(place)) =
-                (self.plan.keys.get(*item), self.plan.places.get(*item))
-            {
-                batch.push(&self.requests.request(*place, key));
-            }
-        }
-        batch
-    }
-
-    fn unpack(
-        &self,
-        items: &[usize],
-        replies: Vec<Option<Reply>>,
-        sent: usize,
-    ) -> Vec<(usize, Part)> {
-        let mut replies = replies.into_iter();
-        let parts = items.iter().enumerate().map(|(at, item)| {
-            let part = match replies.next().flatten() {
-                Some(reply) => Part::Reply(reply),
-                None if at < sent => Part::InDoubt,
-                None => Part::Unsent,
-            };
-            (*item, part)
-        });
-        parts.collect()
     }
 }
 

@@ -26,13 +26,24 @@ pub(crate) trait Shape<'a> {
 }
 
 /// One item's part in the outcome of a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Part {
     Reply(Reply),
     /// No reply, and the request did not leave whole.
     Unsent,
     /// No reply, but the request may have been carried out.
     InDoubt,
+}
+
+impl Part {
+    /// The part of the request at place `at` of its batch, of which the first `sent` left whole.
+    pub(crate) fn of(reply: Option<Reply>, at: usize, sent: usize) -> Self {
+        match reply {
+            Some(reply) => Self::Reply(reply),
+            None if at < sent => Self::InDoubt,
+            None => Self::Unsent,
+        }
+    }
 }
 
 /// Where one item stands.
