@@ -45,7 +45,7 @@ pub enum ErrorKind {
     InvalidKey,
     /// The expiry time is beyond what memcached can express; nothing was sent.
     InvalidTtl,
-    /// The value is above `max_value_bytes`, or the server said that it is too large.
+    /// The value, sent or received, is above `max_value_bytes`, or the server said that it is too large.
     ValueTooLarge,
     /// The value cannot be turned into bytes by the codec in use; nothing was sent.
     Encode,
@@ -359,7 +359,11 @@ impl From<DecodeError> for Error {
 
 impl From<Violation> for Error {
     fn from(e: Violation) -> Self {
-        Self::new(ErrorKind::Protocol, e.to_string()).with_phase(Phase::Read).with_source(e)
+        let kind = match e {
+            Violation::ValueTooLarge { .. } => ErrorKind::ValueTooLarge,
+            _ => ErrorKind::Protocol,
+        };
+        Self::new(kind, e.to_string()).with_phase(Phase::Read).with_source(e)
     }
 }
 

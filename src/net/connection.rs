@@ -99,6 +99,11 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends what the kernel takes at once, without looking for replies yet.
+    pub(crate) fn launch(&mut self, batch: &Batch<'_>) -> Result<(), NetError> {
+        self.try_write(batch).map(drop)
+    }
+
     /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
     pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
         loop {

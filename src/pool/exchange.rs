@@ -91,9 +91,13 @@ impl NodePool {
         batch: Batch<'b>,
         now: Instant,
     ) -> InFlight<'p, 'b> {
-        if let Some(connection) = lease.connection() {
-            connection.begin(&batch, now);
-        }
+        let started = match lease.connection() {
+            Some(connection) => {
+                connection.begin(&batch, now);
+                connection.launch(&batch)
+            }
+            None => Ok(()),
+        };
         let mut flight = InFlight {
             pool: self,
             batch,
@@ -101,7 +105,9 @@ impl NodePool {
             need: Need::ReadWrite,
             outcome: Outcome::default(),
         };
-        flight.advance(now);
+        if let Err(e) = started {
+            flight.end(Some(e), now);
+        }
         flight
     }
 

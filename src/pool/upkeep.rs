@@ -50,15 +50,22 @@ impl NodePool {
             return;
         }
         let deadline = Deadline::after(now, self.config.connect_timeout);
-        // A dial that fails has already been counted.
-        let Ok(mut lease) = self.lease(deadline, now) else { return };
-        let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
-        if alive {
-            lease.finish(now);
-            self.note(self.health.succeeded());
+        let alive = match self.lease(deadline, now) {
+            Ok(mut lease) => {
+                let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
+                if alive {
+                    lease.finish(now);
+                }
+                alive
+            }
+            // A dial that fails has already been counted.
+            Err(PoolError::Net(_)) => return,
+            Err(_) => false,
+        };
+        self.note(if alive {
+            self.health.succeeded()
         } else {
-            drop(lease);
-            self.note(self.health.failed(Instant::now(), Failure::Silence));
-        }
+            self.health.failed(Instant::now(), Failure::Silence)
+        });
     }
 }

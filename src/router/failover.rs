@@ -3,7 +3,7 @@
 use crate::error::Fate;
 use crate::net::{NetError, Trouble};
 use crate::pool::PoolError;
-use crate::protocol::Verb;
+use crate::protocol::{Verb, Violation};
 
 /// What happens to a call whose server fails.
 ///
@@ -44,6 +44,7 @@ pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
         PoolError::Net(e) if e.is_dial() => Next::MoveOn,
         PoolError::Net(NetError { trouble, .. }) => match trouble {
             Trouble::TimedOut { .. } => Next::MoveOn,
+            Trouble::Violation(Violation::ValueTooLarge { .. }) => Next::GiveUp,
             _ if !again => Next::Repeat,
             Trouble::Eof | Trouble::Io(_) => Next::MoveOn,
             Trouble::Violation(_) | Trouble::Doubt => Next::GiveUp,
