@@ -11,6 +11,7 @@ mod maintenance;
 mod node;
 mod permits;
 mod process;
+mod sync;
 mod upkeep;
 
 pub(crate) use config::PoolConfig;
