@@ -60,13 +60,16 @@ impl Maintenance {
                 for_each(nodes, |node| node.tend(now));
                 next_pass = now.checked_add(interval).unwrap_or(now + FAR);
             }
+            for_each(nodes, |node| {
+                if node.next_probe().is_some_and(|at| at <= Instant::now()) {
+                    node.probe(Instant::now());
+                }
+            });
+            // Apart from the probes, so that one that panics has its next in time.
             let mut due = next_pass.min(now + FAR);
             let mut open = false;
             for_each(nodes, |node| {
                 open |= !node.is_closed();
-                if node.next_probe().is_some_and(|at| at <= Instant::now()) {
-                    node.probe(Instant::now());
-                }
                 due = node.next_probe().map_or(due, |at| due.min(at));
             });
             if !open || self.wakes.recv_deadline(due) == Err(RecvTimeoutError::Disconnected) {
@@ -80,7 +83,10 @@ impl Maintenance {
 fn for_each(nodes: &[Weak<NodePool>], mut work: impl FnMut(&NodePool)) {
     for node in nodes.iter().filter_map(Weak::upgrade).filter(|node| !node.is_closed()) {
         if catch_unwind(AssertUnwindSafe(|| work(&node))).is_err() {
-            log::error!("{}: maintenance panicked and goes on", node.name());
+            // The logger may be what panicked.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                log::error!("{}: maintenance panicked and goes on", node.name());
+            }));
         }
     }
 }
