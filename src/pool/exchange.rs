@@ -10,7 +10,7 @@ use super::node::{Lease, NodePool};
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
 use crate::protocol::{Batch, RefusalKind, Reply};
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline};
 
 /// A batch on its way over one node's connection; dropped before its end it closes the connection.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
 }
 
 impl NodePool {
-    /// Sends one request and reads its reply, by `deadline` at the latest.
+    /// Sends one request and reads its reply, within the attempt's time.
     ///
     /// # Errors
     /// No connection could be had, or the exchange failed; [`PoolError::fate`] says whether the
@@ -42,18 +42,20 @@ impl NodePool {
     pub(crate) fn exchange(
         &self,
         batch: &mut Batch<'_>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<Reply, PoolError> {
-        let mut lease = self.lease(deadline, now)?;
+        let mut lease = self.lease(attempt, now)?;
+        let (now, deadline) = lease.times();
         let (proven, generation) = lease.history();
         let Some(connection) = lease.connection() else { return Err(PoolError::Closed) };
         connection.begin(batch, now);
         let ended = connection.exchange(batch, deadline, self.config.busy_poll);
         let reply = connection.take(0);
         if let Err(e) = ended {
-            drop(lease);
+            // Before its place is free: whoever takes that should know.
             self.exchange_failed(proven, generation, &e);
+            drop(lease);
             // A hit is proven by its key, whatever came behind it.
             return reply.ok_or(PoolError::Net(e));
         }
@@ -65,32 +67,28 @@ impl NodePool {
     pub(crate) fn begin<'b>(
         &self,
         batch: Batch<'b>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<InFlight<'_, 'b>, PoolError> {
-        let lease = self.lease(deadline, now)?;
-        Ok(self.launch(lease, batch, now))
+        let lease = self.lease(attempt, now)?;
+        Ok(self.launch(lease, batch))
     }
 
     /// Starts a batch if a connection can be had without waiting for another caller; else gives it back.
     pub(crate) fn try_begin<'b>(
         &self,
         batch: Batch<'b>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<Result<InFlight<'_, 'b>, Batch<'b>>, PoolError> {
-        Ok(match self.try_lease(deadline, now)? {
-            Some(lease) => Ok(self.launch(lease, batch, now)),
+        Ok(match self.try_lease(attempt, now)? {
+            Some(lease) => Ok(self.launch(lease, batch)),
             None => Err(batch),
         })
     }
 
-    fn launch<'p, 'b>(
-        &'p self,
-        mut lease: Lease<'p>,
-        batch: Batch<'b>,
-        now: Instant,
-    ) -> InFlight<'p, 'b> {
+    fn launch<'p, 'b>(&'p self, mut lease: Lease<'p>, batch: Batch<'b>) -> InFlight<'p, 'b> {
+        let (now, _) = lease.times();
         let started = match lease.connection() {
             Some(connection) => {
                 connection.begin(&batch, now);
@@ -172,8 +170,8 @@ impl InFlight<'_, '_> {
                 self.pool.exchange_done();
             }
             Some(e) => {
-                drop(lease);
                 self.pool.exchange_failed(proven, generation, e);
+                drop(lease);
             }
         }
         self.outcome.error = error;
@@ -184,14 +182,15 @@ impl InFlight<'_, '_> {
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
     loop {
         let Some(ready) = wait_for_any(flights, deadline) else { return };
-        if ready.is_empty() && deadline.passed(Instant::now()) {
-            flights.iter_mut().for_each(|flight| flight.time_out(now));
-            return;
-        }
         for i in ready {
             if let Some(flight) = flights.get_mut(i) {
                 flight.advance(now);
             }
+        }
+        // Also while bytes come: a reply may have no end.
+        if deadline.passed(Instant::now()) {
+            flights.iter_mut().for_each(|flight| flight.time_out(now));
+            return;
         }
     }
 }

@@ -15,13 +15,16 @@ use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{Connection, DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::{Batch, Limits, Request};
 use crate::stats::NodeStats;
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline, Steps};
 use crate::types::Server;
 
 /// A socket unused for this long is looked at before it is used.
 const IDLE_CHECK: Duration = Duration::from_secs(1);
-/// A time-out counts against the node only when it was silent for this long.
+/// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
+/// one attempt: a call with less time than that, by its own choice or after waiting, shows nothing.
 const SILENCE: Duration = Duration::from_millis(200);
+/// The same for connecting, which needs no more than the network's round trip.
+const NO_HANDSHAKE: Duration = Duration::from_millis(50);
 
 /// What a node's pool is made from.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub(crate) struct NodePool {
     weight: u32,
     dialer: Dialer,
     limits: Limits,
+    silence: Duration,
     pub(super) config: PoolConfig,
     pub(super) health: Health,
     pub(super) line: Line<Live>,
@@ -73,6 +77,10 @@ pub(crate) struct Live {
 pub(super) struct Lease<'p> {
     pool: &'p NodePool,
     live: Option<Live>,
+    /// When it was had: what came before says nothing of the server.
+    since: Instant,
+    /// When its exchange has to have ended.
+    until: Deadline,
 }
 
 impl NodePool {
@@ -93,6 +101,7 @@ impl NodePool {
             weight: server.weight(),
             dialer: Dialer::new(server.endpoint(), options, worker.spawner()),
             limits: Limits { max_value_bytes: config.max_reply_value, ..Limits::default() },
+            silence: SILENCE.min(io_timeout / 2),
             config: config.clone(),
             health: Health::new(health, seed),
             line: Line::new(max, max_dials),
@@ -162,16 +171,17 @@ impl NodePool {
     }
 
     /// A connection for one exchange: an idle one, a fresh one, or the next that comes free.
-    pub(super) fn lease(&self, deadline: Deadline, now: Instant) -> Result<Lease<'_>, PoolError> {
+    pub(super) fn lease(&self, attempt: Attempt, now: Instant) -> Result<Lease<'_>, PoolError> {
         loop {
-            let grant = match self.line.try_acquire() {
-                Some(outcome) => outcome,
+            let (grant, now) = match self.line.try_acquire() {
+                Some(outcome) => (outcome, now),
                 None => {
                     self.stats.waits.one();
-                    self.line.acquire(deadline)
+                    let connect = attempt.starting(now).connect;
+                    (self.line.acquire(connect, attempt.call), Instant::now())
                 }
             };
-            if let Some(lease) = self.take_up(grant, deadline, now)? {
+            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
                 return Ok(lease);
             }
         }
@@ -180,11 +190,11 @@ impl NodePool {
     /// As [`Self::lease`], without waiting for other callers: `None` when every connection is in use.
     pub(super) fn try_lease(
         &self,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<Option<Lease<'_>>, PoolError> {
         while let Some(grant) = self.line.try_acquire() {
-            if let Some(lease) = self.take_up(grant, deadline, now)? {
+            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
                 return Ok(Some(lease));
             }
         }
@@ -195,20 +205,26 @@ impl NodePool {
     fn take_up(
         &self,
         grant: Result<Grant<Live>, Denied>,
-        deadline: Deadline,
+        steps: Steps,
         now: Instant,
     ) -> Result<Option<Lease<'_>>, PoolError> {
         match grant {
             Ok(Grant::Connection(live)) => {
                 let idle = now.saturating_duration_since(live.used);
-                let mut lease = Lease { pool: self, live: Some(live) };
+                let live = Some(live);
+                let mut lease = Lease { pool: self, live, since: now, until: steps.exchange };
                 if idle >= IDLE_CHECK && !self.process.is_current() {
                     // The parent's socket: closing this process' copy of it sends nothing.
                     return Err(PoolError::Forked);
                 }
-                Ok(lease.is_fit(deadline, now).then_some(lease))
+                Ok(lease.is_fit(steps.exchange, now).then_some(lease))
             }
-            Ok(Grant::Dial) => self.dial(deadline).map(Some),
+            Ok(Grant::Dial) => {
+                let mut lease = self.dial(steps.connect)?;
+                lease.until = steps.exchange;
+                Ok(Some(lease))
+            }
+            Err(Denied::Unconnected) => Err(PoolError::unconnected()),
             Err(Denied::Exhausted) => {
                 self.stats.exhausted.one();
                 Err(PoolError::Exhausted)
@@ -240,15 +256,15 @@ impl NodePool {
                     proven: false,
                 };
                 right.used();
-                Ok(Lease { pool: self, live: Some(live) })
+                Ok(Lease { pool: self, live: Some(live), since: now, until: deadline })
             }
             Err(e) => {
                 drop(permit);
                 drop(right);
-                log::debug!("{}: connecting failed: {e:?}", self.name);
                 if self.is_nodes_fault(&e, started.elapsed()) {
                     self.dial_failed();
                 }
+                log::debug!("{}: connecting failed: {e:?}", self.name);
                 Err(PoolError::Net(e))
             }
         }
@@ -263,14 +279,14 @@ impl NodePool {
     /// Judges a failed exchange: what it says of the node and of its other sockets.
     pub(super) fn exchange_failed(&self, proven: bool, generation: u64, e: &NetError) {
         self.stats.failures.one();
-        log::debug!("{}: exchange failed: {e:?}", self.name);
         match e.trouble {
-            Trouble::TimedOut { silent } if silent >= SILENCE => {
+            Trouble::TimedOut { silent } if silent >= self.silence => {
                 self.note(self.health.failed(Instant::now(), Failure::Silence));
             }
             _ if proven && e.is_lost() => self.retire(generation),
             _ => {}
         }
+        log::debug!("{}: exchange failed: {e:?}", self.name);
     }
 
     pub(super) fn exchange_done(&self) {
@@ -292,7 +308,9 @@ impl NodePool {
     /// Whether a failed dial speaks against the node, not against this process or a very short deadline.
     fn is_nodes_fault(&self, e: &NetError, took: Duration) -> bool {
         match &e.trouble {
-            Trouble::TimedOut { .. } => took >= self.config.connect_timeout.min(SILENCE),
+            Trouble::TimedOut { .. } => {
+                took >= self.config.connect_timeout.min(self.silence).min(NO_HANDSHAKE)
+            }
             Trouble::Io(e) => !is_own_shortage(e),
             _ => true,
         }
@@ -302,11 +320,11 @@ impl NodePool {
     pub(super) fn note(&self, transition: Option<Transition>) {
         match transition {
             Some(Transition::WentDown { failure, .. }) => {
-                log::warn!("{}: down after a {failure}; its calls fail at once", self.name);
                 self.retire(self.generation.load(Ordering::Acquire));
                 self.line.turn_away(Denied::Down);
                 self.discard_all(self.line.take_idle(|_, _| true));
                 self.wake.up();
+                log::warn!("{}: down after a {failure}; its calls fail at once", self.name);
             }
             Some(Transition::CameUp) => log::info!("{}: up again", self.name),
             _ => {}
@@ -345,6 +363,11 @@ impl Lease<'_> {
     /// The connection; `None` cannot happen before `finish`, which consumes the lease.
     pub(super) fn connection(&mut self) -> Option<&mut Connection> {
         self.live.as_mut().map(|live| &mut live.connection)
+    }
+
+    /// When it was had, and until when its exchange may last.
+    pub(super) fn times(&self) -> (Instant, Deadline) {
+        (self.since, self.until)
     }
 
     /// Whether it was used before, and its generation: what a failure on it says of the others.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::error::PoolError;
 use super::node::{NodePool, answers};
 use crate::health::{Failure, Gate};
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline};
 
 impl NodePool {
     /// One pass: closes what is idle or old, then opens up to the minimum while the node answers.
@@ -50,7 +50,7 @@ impl NodePool {
             return;
         }
         let deadline = Deadline::after(now, self.config.connect_timeout);
-        let alive = match self.lease(deadline, now) {
+        let alive = match self.lease(Attempt::only(deadline), now) {
             Ok(mut lease) => {
                 let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
                 if alive {

@@ -8,6 +8,7 @@ use super::{Answer, Router, Target, Timing};
 use crate::error::{Error, ErrorKind, Fate};
 use crate::pool::{self, InFlight, Outcome, PoolError, drive};
 use crate::protocol::{Batch, Reply, Verb};
+use crate::time::Attempt;
 
 /// How the requests of one node are put together and its replies taken apart.
 pub(crate) trait Shape<'a> {
@@ -108,12 +109,14 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         let mut left = Vec::new();
         let groups = self.group(pending, now, &mut left);
         let has_next = groups.values().flatten().any(|i| self.has_next(*i));
-        let deadline = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline, now);
+        let attempt = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline);
         let mut flights = Vec::with_capacity(groups.len());
         let mut waiting = Vec::new();
-        for (node, items) in groups {
+        for (others, (node, items)) in (0..groups.len()).rev().zip(groups) {
             let Some(pool) = self.router.nodes.get(node) else { continue };
-            match pool.try_begin(self.shape.batch(&items), deadline, now) {
+            // A node that cannot be connected to must leave time for those behind it.
+            let attempt = Attempt { others: u32::try_from(others).unwrap_or(u32::MAX), ..attempt };
+            match pool.try_begin(self.shape.batch(&items), attempt, Instant::now()) {
                 Ok(Ok(flight)) => flights.push((node, items, flight)),
                 Ok(Err(batch)) => waiting.push((node, items, batch)),
                 Err(error) => self.refused(node, &items, error, &mut left),
@@ -124,7 +127,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         if flights.is_empty() {
             if let Some((node, items, batch)) = waiting.next() {
                 if let Some(pool) = self.router.nodes.get(node) {
-                    match pool.begin(batch, deadline, now) {
+                    match pool.begin(batch, attempt, Instant::now()) {
                         Ok(flight) => flights.push((node, items, flight)),
                         Err(error) => self.refused(node, &items, error, &mut left),
                     }
@@ -133,7 +136,8 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         }
         left.extend(waiting.flat_map(|(_, items, _)| items));
         let (groups, mut flights) = split(flights);
-        drive(&mut flights, deadline, now);
+        let now = Instant::now();
+        drive(&mut flights, attempt.starting(now).exchange, now);
         for ((node, items), flight) in groups.into_iter().zip(flights) {
             self.ended(node, &items, flight.into_outcome(), &mut left);
         }
@@ -154,6 +158,8 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 Some(node) if !self.timing.deadline.passed(now) => {
                     groups.entry(node).or_default().push(item);
                 }
+                // What its last server did wrong says more than the time.
+                _ if matches!(self.outcomes.get(item), Some(Some(_))) => {}
                 _ => self.set(item, Err(out_of_time())),
             }
         }
@@ -190,7 +196,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             match part {
                 Part::Reply(reply) => {
                     let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
-                    self.set(item, Ok(Answer { reply, node, substituted }));
+                    self.set(item, self.router.answer(reply, node, substituted));
                 }
                 Part::Unsent => unsent.push(item),
                 Part::InDoubt => in_doubt.push(item),
@@ -254,10 +260,9 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 }
                 _ => false,
             };
+            self.set(item, Err(error.clone()));
             if moved {
                 left.push(item);
-            } else {
-                self.set(item, Err(error.clone()));
             }
         }
         if let Some(node) = self.router.nodes.get(node) {

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 pub use failover::Failover;
 pub(crate) use fanout::{Part, Shape};
 
+use crate::error::Error;
 use crate::pool::NodePool;
 use crate::protocol::{Reply, Verb};
 use crate::ring::Ring;
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline, Share};
 
 /// The nodes of a client and the rules by which keys find them.
 #[derive(Debug)]
@@ -89,6 +90,14 @@ impl Router {
         }
     }
 
+    /// What a node replied, as an answer; a refusal is an error that names it.
+    fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
+        match reply {
+            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
+            reply => Ok(Answer { reply, node, substituted }),
+        }
+    }
+
     /// Whether [`Self::candidate`] has a `tried`-th node.
     fn has_candidate(&self, target: &Target<'_>, tried: usize) -> bool {
         tried == 0
@@ -97,12 +106,13 @@ impl Router {
                 && tried < self.nodes.len()
     }
 
-    /// The part of the deadline that one node may use, so that another can still be tried.
-    fn attempt(&self, verb: Verb, has_next: bool, deadline: Deadline, now: Instant) -> Deadline {
-        if !has_next || !verb.is_repeatable() {
-            return deadline;
-        }
-        let share = self.attempt_timeout.unwrap_or_else(|| deadline.left(now) / 2);
-        deadline.min(Deadline::after(now, share))
+    /// The part of the call's time that one node may use, so that another can still be tried.
+    fn attempt(&self, verb: Verb, has_next: bool, call: Deadline) -> Attempt {
+        let share = match self.attempt_timeout {
+            _ if !has_next => Share::All,
+            Some(share) => Share::Fixed(share),
+            None => Share::Half,
+        };
+        Attempt { share, moves: verb.is_repeatable(), ..Attempt::only(call) }
     }
 }
