@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Batch, Reply, Request, StatsArgument};
 use crate::router::{Part, Shape, Target};
-use crate::types::ToKey;
+use crate::types::{ToKey, Ttl};
 
 /// One result for each server, in the order given to the builder.
 #[derive(Debug, Clone)]
@@ -95,15 +95,24 @@ impl Client {
     }
 
     /// Forgets everything on every server, at once or after a delay (whole seconds, rounded up).
+    ///
+    /// As memcached has it, a delayed flush also takes what was stored after this call.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidTtl`] for every server when the delay ends past 2038-01-19; else each server's own.
     pub fn flush_all(&self, delay: Duration) -> PerServer<()> {
-        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
-        let Ok(seconds) = u32::try_from(seconds) else {
-            let e =
-                Error::new(ErrorKind::InvalidTtl, "the delay is beyond what memcached can express");
-            return self.per_server(|_| Err(e.clone()));
+        let delay = match delay {
+            Duration::ZERO => Ok(0),
+            // Beyond 30 days it has to be a date, as an expiry time has.
+            later => Ttl::from(later).wire(SystemTime::now()),
         };
-        let delay = (seconds > 0).then_some(seconds);
-        self.on_every_server(Request::FlushAll { delay }, done)
+        match delay {
+            Ok(seconds) => {
+                let delay = u32::try_from(seconds).ok().filter(|seconds| *seconds > 0);
+                self.on_every_server(Request::FlushAll { delay }, done)
+            }
+            Err(e) => self.per_server(|_| Err(e.into())),
+        }
     }
 
     /// Each server's version.
