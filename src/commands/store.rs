@@ -197,13 +197,9 @@ impl Client {
     ) -> Result<Reply> {
         self.call(verb, key, miss, |call| {
             let exptime = ttl.wire(SystemTime::now())?;
-            let reply = self.encoded(value, |flags, value| {
+            self.encoded(value, |flags, value| {
                 self.store(call, &Store { verb: store, flags, exptime, value, only: None })
-            })?;
-            match reply {
-                Reply::Refused(refusal) => Err(refusal.into()),
-                reply => Ok(reply),
-            }
+            })
         })
     }
 

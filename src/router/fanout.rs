@@ -190,7 +190,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             match part {
                 Part::Reply(reply) => {
                     let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
-                    self.set(item, Ok(Answer { reply, node, substituted }));
+                    self.set(item, self.router.answer(reply, node, substituted));
                 }
                 Part::Unsent => unsent.push(item),
                 Part::InDoubt => in_doubt.push(item),

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 pub use failover::Failover;
 pub(crate) use fanout::{Part, Shape};
 
+use crate::error::Error;
 use crate::pool::NodePool;
 use crate::protocol::{Reply, Verb};
 use crate::ring::Ring;
@@ -45,7 +46,7 @@ pub(crate) struct Timing {
     pub(crate) deadline: Deadline,
 }
 
-/// A reply and where it came from.
+/// A reply that is no refusal, and where it came from.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
@@ -71,6 +72,14 @@ impl Router {
     /// The name of a node, for results and errors.
     pub(crate) fn name(&self, node: usize) -> Arc<str> {
         self.nodes.get(node).map_or_else(|| "?".into(), |n| n.name().clone())
+    }
+
+    /// A node's reply as an answer; its "no" as an error that names it.
+    fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
+        match reply {
+            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
+            reply => Ok(Answer { reply, node, substituted }),
+        }
     }
 
     /// The node that a key belongs to while every node is up.
