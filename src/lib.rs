@@ -92,3 +92,8 @@ pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the examples of the migration guide as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-whalin.md")]
+struct FromWhalin;
