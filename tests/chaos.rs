@@ -3,6 +3,7 @@
 //! `MCPOOL_CHAOS_SECONDS` (20) and `MCPOOL_CHAOS_SEED` (random) set length and dice; the seed is printed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 #![allow(clippy::print_stdout, reason = "the figures are what a reader runs it for")]
 
 mod support;
