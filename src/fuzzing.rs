@@ -87,6 +87,9 @@ pub fn server_address(text: &str) {
         let again: Server = server.address().parse().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(again.address(), server.address());
     }
+    if text.contains("s3cr3t") {
+        return;
+    }
     match format!("memcache://bob:s3cr3t@{text}").parse::<Server>() {
         Ok(server) => panic!("user and password were taken: {server}"),
         Err(e) => assert!(!format!("{e} {e:?}").contains("s3cr3t"), "{e}"),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const DEFAULT_PORT: u16 = 11211;
+/// An address is cut here in an error.
+const SHOWN: usize = 100;
 /// Weights above this would only make rings and bucket lists huge.
 const MAX_WEIGHT: u32 = 10_000;
 
@@ -221,10 +223,12 @@ pub struct ServerError {
 impl ServerError {
     fn new(address: &str, why: impl Into<String>) -> Self {
         // Whatever stands before the last @ may be a secret.
-        let address = match address.rsplit_once('@') {
-            Some((_, rest)) => format!("***@{rest}"),
-            None => address.to_owned(),
+        let (mask, address) = match address.rsplit_once('@') {
+            Some((_, rest)) => ("***@", rest),
+            None => ("", address),
         };
+        let shown = address.chars().take(SHOWN).flat_map(char::escape_debug);
+        let address = mask.chars().chain(shown).collect();
         Self { address, why: why.into() }
     }
 }
