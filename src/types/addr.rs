@@ -248,6 +248,15 @@ impl std::error::Error for ServerError {}
 pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
 
 impl ServerList {
+    /// The servers named in the environment variable `MEMCACHED_SERVERS`, separated by commas or blanks.
+    ///
+    /// `None` when it is not set or names nothing. Examples and tools use this; a wrong address is
+    /// reported when the client is built.
+    pub fn from_env() -> Option<Self> {
+        let list = Self::from(std::env::var("MEMCACHED_SERVERS").ok()?);
+        (!list.0.is_empty()).then_some(list)
+    }
+
     fn parse(&mut self, text: &str) {
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
         self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));
