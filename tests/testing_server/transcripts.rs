@@ -348,10 +348,16 @@ pub(crate) fn transcripts() -> Vec<Transcript> {
         ),
         owned(
             "the largest item fits",
-            vec![(
-                format!("set big 0 0 {}\r\n{fits}\r\nget big\r\n", fits.len()),
-                format!("STORED\r\nVALUE big 0 {}\r\n{fits}\r\nEND\r\n", fits.len()),
-            )],
+            vec![
+                (
+                    format!("set big 0 0 {}\r\n{fits}\r\nget big\r\n", fits.len()),
+                    format!("STORED\r\nVALUE big 0 {}\r\n{fits}\r\nEND\r\n", fits.len()),
+                ),
+                (
+                    "lru_crawler metadump all\r\n".to_owned(),
+                    "key=big exp=-1 la=# cas=# fetch=yes cls=39 size=1048576\nEND\r\n".to_owned(),
+                ),
+            ],
         ),
         owned(
             "an item one byte larger does not, and a set then loses the old one",
