@@ -65,6 +65,9 @@ mod client;
 mod codec;
 mod commands;
 mod error;
+#[cfg(feature = "_fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod health;
 mod interop;
 mod net;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const DEFAULT_PORT: u16 = 11211;
+/// An address is cut here in an error.
+const SHOWN: usize = 100;
 /// Weights above this would only make rings and bucket lists huge.
 const MAX_WEIGHT: u32 = 10_000;
 
@@ -121,7 +123,7 @@ impl FromStr for Server {
             Some((place, parameters)) => (place, Some(parameters)),
             None => (text.trim(), None),
         };
-        let (endpoint, address) = parse_place(place).map_err(fail)?;
+        let (endpoint, address) = parse_place(place.trim_end()).map_err(fail)?;
         let mut server = Self { endpoint, name: address.clone(), address, weight: 1 };
         for pair in parameters.into_iter().flat_map(|p| p.split('&')).filter(|p| !p.is_empty()) {
             match pair.split_once('=') {
@@ -146,14 +148,17 @@ impl FromStr for Server {
 
 /// The endpoint and the address as it will be shown.
 fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
-    if let Some(path) = place.strip_prefix("unix:") {
-        let path = path.strip_prefix("//").unwrap_or(path);
-        if !path.starts_with('/') {
+    // A host may be called `unix`; then digits follow.
+    let is_port = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
+    if let Some(path) = place.strip_prefix("unix:").filter(|rest| !is_port(rest)) {
+        if !path.starts_with('/') || path.chars().any(char::is_control) {
             return Err(
                 "a unix socket needs an absolute path, as in unix:/run/memcached.sock".into()
             );
         }
-        return Ok((Endpoint::Unix(path.into()), format!("unix:{path}")));
+        // Also the form unix:///path.
+        let path = format!("/{}", path.trim_start_matches('/'));
+        return Ok((Endpoint::Unix(path.clone().into()), format!("unix:{path}")));
     }
     let place = match place.split_once("://") {
         Some(("memcache" | "memcached", rest)) => rest.strip_suffix('/').unwrap_or(rest),
@@ -218,10 +223,12 @@ pub struct ServerError {
 impl ServerError {
     fn new(address: &str, why: impl Into<String>) -> Self {
         // Whatever stands before the last @ may be a secret.
-        let address = match address.rsplit_once('@') {
-            Some((_, rest)) => format!("***@{rest}"),
-            None => address.to_owned(),
+        let (mask, address) = match address.rsplit_once('@') {
+            Some((_, rest)) => ("***@", rest),
+            None => ("", address),
         };
+        let shown = address.chars().take(SHOWN).flat_map(char::escape_debug);
+        let address = mask.chars().chain(shown).collect();
         Self { address, why: why.into() }
     }
 }
@@ -241,6 +248,15 @@ impl std::error::Error for ServerError {}
 pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
 
 impl ServerList {
+    /// The servers named in the environment variable `MEMCACHED_SERVERS`, separated by commas or blanks.
+    ///
+    /// `None` when it is not set or names nothing. Examples and tools use this; a wrong address is
+    /// reported when the client is built.
+    pub fn from_env() -> Option<Self> {
+        let list = Self::from(std::env::var("MEMCACHED_SERVERS").ok()?);
+        (!list.0.is_empty()).then_some(list)
+    }
+
     fn parse(&mut self, text: &str) {
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
         self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));
@@ -309,7 +325,10 @@ mod tests {
             ("10.0.0.1", "10.0.0.1:11211", 1, "10.0.0.1:11211"),
             ("[::1]:11213", "[::1]:11213", 1, "[::1]:11213"),
             ("::1", "[::1]:11211", 1, "[::1]:11211"),
+            ("unix", "unix:11211", 1, "unix:11211"),
+            ("unix:7", "unix:7", 1, "unix:7"),
             ("unix:/run/m.sock?name=local", "unix:/run/m.sock", 1, "local"),
+            ("unix:///run/m.sock", "unix:/run/m.sock", 1, "unix:/run/m.sock"),
             ("memcache://10.0.0.1:1/?weight=3", "10.0.0.1:1", 3, "10.0.0.1:1"),
             ("a:1?weight=2&name=n", "a:1", 2, "n"),
         ] {
