@@ -55,7 +55,7 @@ pub enum ErrorKind {
     NotANumber,
     /// The deadline passed while talking to the server.
     Timeout,
-    /// The deadline passed while waiting for a connection: all of them were in use.
+    /// The deadline passed while waiting for a connection: all of them were in use, or being opened.
     PoolExhausted,
     /// The server refuses connections, cannot be reached, or is known to be down.
     ServerDown,
@@ -63,7 +63,7 @@ pub enum ErrorKind {
     ConnectionLost,
     /// The server answered with something that the protocol does not allow.
     Protocol,
-    /// The server answered with an error line.
+    /// The server answered with an error line, which the text quotes.
     Refused,
     /// The delete reached a substitute; the key's own server may still hold the old value.
     Substituted,
@@ -136,7 +136,8 @@ impl Error {
         self.0.server.as_deref()
     }
 
-    /// The key as it was (or would have been) sent, if the call had one.
+    /// The key, if the call had one: as it was sent, with prefix and encoding; as it was given, if it could not
+    /// be sent and in calls for many keys.
     pub fn key(&self) -> Option<&[u8]> {
         self.0.key.as_deref()
     }
@@ -177,7 +178,9 @@ impl Error {
         )
     }
 
-    /// Whether a write may have taken effect although its reply was never read.
+    /// Whether a write may have taken effect although its reply was never read. Never true of a call that only reads.
+    ///
+    /// True of [`ErrorKind::Substituted`], too: the substitute did carry the delete out.
     pub fn may_have_been_applied(&self) -> bool {
         self.0.fate == Fate::Unknown
     }

@@ -73,7 +73,8 @@ impl Client {
 
     /// Each server's statistics of one kind: `items`, `slabs`, `settings`, `sizes`, `conns`, `cachedump 1 10`, ….
     ///
-    /// An empty or unprintable kind is an error of every server.
+    /// An empty or unprintable kind is [`ErrorKind::Config`] for every server; one that a server does not know
+    /// is its own error, mostly [`ErrorKind::Refused`].
     pub fn stats_of(&self, kind: &str) -> PerServer<BTreeMap<String, String>> {
         let Some(argument) = StatsArgument::new(kind) else {
             let e =
@@ -83,10 +84,12 @@ impl Client {
         self.on_every_server(Request::Stats { argument: Some(argument) }, pairs)
     }
 
-    /// The keys each server holds, in no order. On a large server this is a long reply: use a handle with
-    /// a longer [`timeout`](Self::with_timeout). At most 64 MiB of key lines are read from a server; more is an error.
+    /// The keys each server holds, in no order.
     ///
-    /// It needs memcached 1.4.31 or newer (`lru_crawler metadump`).
+    /// On a large server this is a long reply: use a handle with a longer [`timeout`](Self::with_timeout). At most
+    /// 64 MiB of key lines are read from a server; more is an error.
+    ///
+    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`).
     pub fn dump_keys(&self) -> PerServer<Vec<DumpedKey>> {
         self.on_every_server(Request::DumpKeys, |reply| match reply {
             Reply::Lines(lines) => Ok(lines.iter().filter_map(|line| dumped(line)).collect()),
@@ -123,7 +126,7 @@ impl Client {
         })
     }
 
-    /// Sets how much each server logs.
+    /// Sets how much each server logs; 0 is the least.
     pub fn verbosity(&self, level: u32) -> PerServer<()> {
         self.on_every_server(Request::Verbosity { level }, done)
     }
@@ -140,9 +143,9 @@ impl Client {
         Ok(self.router().name(home).to_string())
     }
 
-    /// Opens connections to every server that is up: the larger of `initial_connections` and `min_connections`.
+    /// Opens connections to every server that is up, until the larger of `initial_connections` and `min_connections` are open.
     ///
-    /// The number opened, or the server's error. Each server has the time of one call.
+    /// The number newly opened, or the server's error. Servers are visited in turn, each with the time of one call.
     pub fn warm_up(&self) -> PerServer<usize> {
         self.per_server(|node| self.check_open().and_then(|()| self.warm_up_node(node)))
     }

@@ -243,7 +243,15 @@ impl std::error::Error for ServerError {}
 
 /// Servers as the builder takes them: one text, several texts, or parsed [`Server`]s.
 ///
-/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does.
+/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does. What is wrong
+/// with an address is said when the client is built.
+///
+/// ```
+/// let servers = std::env::var("MEMCACHED_SERVERS").unwrap_or("10.0.0.1,10.0.0.2:11212".to_owned());
+/// let client = mcpool::Client::new(servers)?;
+/// # let _ = client;
+/// # Ok::<(), mcpool::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
 
