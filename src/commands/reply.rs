@@ -45,6 +45,6 @@ pub(super) fn unexpected(_: Reply) -> Error {
 
 /// What a delete on a substitute leaves behind on the key's own server.
 pub(super) fn substituted(home: &std::sync::Arc<str>, used: &str) -> Error {
-    let why = format!("the server is down and the delete reached {used} in its place");
+    let why = format!("the server could not be asked and the delete reached {used} in its place");
     Error::new(ErrorKind::Substituted, why).with_server(home)
 }
