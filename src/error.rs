@@ -242,24 +242,25 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &*self.0;
         if let Some(verb) = inner.verb {
-            write!(f, "{verb}")?;
+            write!(f, "{verb} ")?;
             if let Some(key) = &inner.key {
-                write!(f, " {}", Shown(key))?;
+                write!(f, "{} ", Shown(key))?;
             }
-            match &inner.server {
-                Some(server) => write!(f, " on {server}: ")?,
-                None => f.write_str(": ")?,
+            if let Some(server) = &inner.server {
+                write!(f, "on {server} ")?;
             }
+            f.write_str("failed")?;
+            if let Some(phase) = inner.phase {
+                write!(f, " while {phase}")?;
+            }
+            if let Some(elapsed) = inner.elapsed {
+                write!(f, " after {elapsed:.1?}")?;
+            }
+            f.write_str(": ")?;
         } else if let Some(server) = &inner.server {
             write!(f, "{server}: ")?;
         }
         f.write_str(&inner.detail)?;
-        if let Some(phase) = inner.phase {
-            write!(f, " while {phase}")?;
-        }
-        if let Some(elapsed) = inner.elapsed {
-            write!(f, " after {elapsed:.1?}")?;
-        }
         if inner.fate == Fate::Unknown {
             f.write_str("; it may have been applied")?;
         }
@@ -294,7 +295,6 @@ impl ErrorKind {
             Self::ConnectionLost => "the connection was closed and the next call opens another",
             Self::Protocol => "check that the address is a memcached's; the connection was closed",
             Self::NotANumber => "store counters with `set_counter` or as decimal text",
-            Self::Decode => "ask for the type that was stored, or read the bytes with `get_raw`",
             Self::Substituted => "delete again once its own server is back",
             _ => "",
         }
