@@ -1,5 +1,7 @@
 //! The seeds of the fuzz targets as plain tests, each also cut short and with every byte changed once.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
 use std::path::Path;
 
 use mcpool::fuzzing;

@@ -111,18 +111,13 @@ impl NodePool {
 
     /// Counts a complete exchange; a server that turned the connection away was not reached at all.
     fn answered(&self, reply: Option<Reply>) -> Result<Reply, PoolError> {
-        match reply {
-            Some(Reply::Refused(refusal)) if refusal.kind == RefusalKind::TooManyConnections => {
-                let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text);
-                self.dial_failed();
-                Err(PoolError::Net(NetError::unsent(Phase::Connect, Trouble::Io(e))))
-            }
-            Some(reply) => {
-                self.exchange_done();
-                Ok(reply)
-            }
-            None => Err(PoolError::Net(in_doubt(true))),
+        if let Some(e) = turned_away(reply.as_ref()) {
+            self.dial_failed();
+            return Err(PoolError::Net(e));
         }
+        let reply = reply.ok_or_else(|| PoolError::Net(in_doubt(true)))?;
+        self.exchange_done();
+        Ok(reply)
     }
 }
 
@@ -167,6 +162,12 @@ impl InFlight<'_, '_> {
         match &error {
             None => {
                 lease.finish(now);
+                if let Some(e) = turned_away(self.outcome.replies.first().and_then(Option::as_ref))
+                {
+                    self.pool.dial_failed();
+                    self.outcome = Outcome { error: Some(e), ..Outcome::default() };
+                    return;
+                }
                 self.pool.exchange_done();
             }
             Some(e) => {
@@ -223,6 +224,15 @@ fn timespec(left: Duration) -> Timespec {
         tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: left.subsec_nanos().into(),
     }
+}
+
+/// The error that stands for a first reply by which the server, which read no request, turned the connection away.
+fn turned_away(first: Option<&Reply>) -> Option<NetError> {
+    let Some(Reply::Refused(refusal)) = first else { return None };
+    (refusal.kind == RefusalKind::TooManyConnections).then(|| {
+        let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text.clone());
+        NetError::unsent(Phase::Connect, Trouble::Io(e))
+    })
 }
 
 /// The reply was never read since an earlier one of the batch left the connection in doubt.

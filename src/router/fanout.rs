@@ -97,6 +97,8 @@ impl Router {
         let mut pending: Vec<usize> = (0..targets.len()).collect();
         while !pending.is_empty() {
             pending = run.round(&pending);
+            // What goes out again keeps its order: of two stores of one key the later has to stay.
+            pending.sort_unstable();
         }
         run.outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(out_of_time()))).collect()
     }

@@ -46,7 +46,7 @@ pub(crate) struct Timing {
     pub(crate) deadline: Deadline,
 }
 
-/// A reply and where it came from.
+/// A reply that is no refusal, and where it came from.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
@@ -74,6 +74,14 @@ impl Router {
         self.nodes.get(node).map_or_else(|| "?".into(), |n| n.name().clone())
     }
 
+    /// A node's reply as an answer; its "no" as an error that names it.
+    fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
+        match reply {
+            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
+            reply => Ok(Answer { reply, node, substituted }),
+        }
+    }
+
     /// The node that a key belongs to while every node is up.
     pub(crate) fn home(&self, target: &Target<'_>) -> usize {
         target.only.unwrap_or_else(|| self.ring.primary(target.place, target.hash))
@@ -87,14 +95,6 @@ impl Router {
         match tried {
             0 => Some(self.home(target)),
             _ => self.ring.candidates(target.place, target.hash).nth(tried),
-        }
-    }
-
-    /// What a node replied, as an answer; a refusal is an error that names it.
-    fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
-        match reply {
-            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
-            reply => Ok(Answer { reply, node, substituted }),
         }
     }
 

@@ -19,7 +19,8 @@ impl Router {
     /// Runs the one request of `batch` for the key at `target`.
     ///
     /// # Errors
-    /// The home node's error, marked as possibly applied if any attempt may have been.
+    /// The refusal of the node that answered; else the home node's error, marked as possibly applied if any
+    /// attempt may have been.
     pub(crate) fn run(
         &self,
         verb: Verb,

@@ -41,12 +41,14 @@
 mod clock;
 mod command;
 mod connections;
+mod dice;
 mod dump;
 mod endpoint;
 mod events;
 mod fault;
 mod number;
 mod perform;
+mod proxy;
 mod server;
 mod session;
 mod stats;
@@ -55,6 +57,7 @@ mod store;
 pub use clock::Clock;
 pub use events::Event;
 pub use fault::{Fault, When};
+pub use proxy::{Proxy, Weather};
 pub use server::{TestServer, TestServerBuilder};
 
 /// What memcached's `version` says of the release whose behaviour is followed.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const DEFAULT_PORT: u16 = 11211;
+/// An address is cut here in an error.
+const SHOWN: usize = 100;
 /// Weights above this would only make rings and bucket lists huge.
 const MAX_WEIGHT: u32 = 10_000;
 
@@ -221,10 +223,12 @@ pub struct ServerError {
 impl ServerError {
     fn new(address: &str, why: impl Into<String>) -> Self {
         // Whatever stands before the last @ may be a secret.
-        let address = match address.rsplit_once('@') {
-            Some((_, rest)) => format!("***@{rest}"),
-            None => address.to_owned(),
+        let (mask, address) = match address.rsplit_once('@') {
+            Some((_, rest)) => ("***@", rest),
+            None => ("", address),
         };
+        let shown = address.chars().take(SHOWN).flat_map(char::escape_debug);
+        let address = mask.chars().chain(shown).collect();
         Self { address, why: why.into() }
     }
 }
@@ -239,11 +243,28 @@ impl std::error::Error for ServerError {}
 
 /// Servers as the builder takes them: one text, several texts, or parsed [`Server`]s.
 ///
-/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does.
+/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does. What is wrong
+/// with an address is said when the client is built.
+///
+/// ```
+/// let servers = std::env::var("MEMCACHED_SERVERS").unwrap_or("10.0.0.1,10.0.0.2:11212".to_owned());
+/// let client = mcpool::Client::new(servers)?;
+/// # let _ = client;
+/// # Ok::<(), mcpool::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
 
 impl ServerList {
+    /// The servers named in the environment variable `MEMCACHED_SERVERS`, separated by commas or blanks.
+    ///
+    /// `None` when it is not set or names nothing. Examples and tools use this; a wrong address is
+    /// reported when the client is built.
+    pub fn from_env() -> Option<Self> {
+        let list = Self::from(std::env::var("MEMCACHED_SERVERS").ok()?);
+        (!list.0.is_empty()).then_some(list)
+    }
+
     fn parse(&mut self, text: &str) {
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
         self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));

@@ -32,7 +32,7 @@ fn a_refused_connection_names_server_key_step_and_time() {
     assert_eq!(
         masked(&error, &server.address()),
         format!(
-            "get \"user:42\" on SERVER: {os} while connecting after TIME; \
+            "get \"user:42\" on SERVER failed while connecting after TIME: {os}; \
              it is tried again by itself after a short pause"
         )
     );
@@ -53,7 +53,7 @@ fn a_server_that_is_known_to_be_down_is_said_to_be() {
         .expect("it is taken out");
     assert_eq!(
         masked(&error, &server.address()),
-        "get \"k\" on SERVER: the server is down after TIME; \
+        "get \"k\" on SERVER failed after TIME: the server is down; \
          it is tried again by itself after a short pause"
     );
 }
@@ -68,19 +68,19 @@ fn a_time_out_of_a_write_says_that_it_may_have_been_applied() {
     let error = hurried.incr("n", 1).expect_err("nobody answers");
     assert_eq!(
         masked(&error, &server.address()),
-        "incr \"n\" on SERVER: the deadline passed while reading the reply after TIME; \
+        "incr \"n\" on SERVER failed while reading the reply after TIME: the deadline passed; \
          it may have been applied; look at the server's load and network, or raise `timeout`"
     );
     let error = hurried.get::<u64>("n").expect_err("nobody answers");
     assert_eq!(
         masked(&error, &server.address()),
-        "get \"n\" on SERVER: the deadline passed while reading the reply after TIME; \
+        "get \"n\" on SERVER failed while reading the reply after TIME: the deadline passed; \
          look at the server's load and network, or raise `timeout`"
     );
     let error = hurried.version().into_result().expect_err("nobody answers");
     assert_eq!(
         masked(&error, &server.address()),
-        "version on SERVER: the deadline passed while reading the reply after TIME; \
+        "version on SERVER failed while reading the reply after TIME: the deadline passed; \
          look at the server's load and network, or raise `timeout`"
     );
 }
@@ -93,13 +93,17 @@ fn a_lost_connection_a_broken_protocol_and_a_refusal_are_told_apart() {
     let error = client.append("k", "v").expect_err("the connection ends");
     assert_eq!(
         masked(&error, &server.address()),
-        "append \"k\" on SERVER: the server closed the connection while reading the reply after TIME; \
+        "append \"k\" on SERVER failed while reading the reply after TIME: the server closed the connection; \
          it may have been applied; the connection was closed and the next call opens another"
     );
     server.fault(Fault::Reply("nonsense\r\n".into()), When::always());
     let error = client.get::<String>("k").expect_err("not a reply");
     let text = masked(&error, &server.address());
-    assert!(text.starts_with("get \"k\" on SERVER: ") && text.contains("nonsense"), "{text}");
+    assert!(
+        text.starts_with("get \"k\" on SERVER failed while reading the reply after TIME: ")
+            && text.contains("nonsense"),
+        "{text}"
+    );
     assert!(
         text.ends_with("check that the address is a memcached's; the connection was closed"),
         "{text}"
@@ -112,7 +116,7 @@ fn a_lost_connection_a_broken_protocol_and_a_refusal_are_told_apart() {
     let error = client.set("k", "v", Ttl::NEVER).expect_err("refused");
     assert_eq!(
         masked(&error, &server.address()),
-        "set \"k\" on SERVER: the server answered `SERVER_ERROR out of memory storing object` after TIME"
+        "set \"k\" on SERVER failed after TIME: the server answered `SERVER_ERROR out of memory storing object`"
     );
 }
 
@@ -150,8 +154,8 @@ fn a_delete_on_a_substitute_names_both_servers() {
     assert_eq!(
         masked(&error, &first.address()).replace(&second.address(), "OTHER"),
         format!(
-            "delete \"{key}\" on SERVER: the server is down and the delete reached OTHER in its place \
-             after TIME; it may have been applied; delete again once its own server is back"
+            "delete \"{key}\" on SERVER failed after TIME: the server could not be asked and the delete reached OTHER \
+             in its place; it may have been applied; delete again once its own server is back"
         )
     );
 }

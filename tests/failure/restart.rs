@@ -72,7 +72,7 @@ fn a_crowd_makes_no_more_than_the_allowed_number_of_connections_after_a_restart(
         for thread in 0..32 {
             let client = &client;
             scope.spawn(move || {
-                client.set(format!("t{thread}"), &thread, Ttl::NEVER).expect("stored")
+                client.set(format!("t{thread}"), &thread, Ttl::NEVER).expect("stored");
             });
         }
     });

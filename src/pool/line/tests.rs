@@ -41,8 +41,8 @@ fn who_waits_while_others_only_try_to_connect_is_told_so_when_the_time_for_that_
         while line.counts().waiting == 0 {
             std::thread::yield_now();
         }
-        let start = std::time::Instant::now();
-        while start.elapsed() < std::time::Duration::from_millis(20) {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(20) {
             std::thread::yield_now();
         }
         assert_eq!(line.give_back(7), None);
