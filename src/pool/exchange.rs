@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::PoolError;
-use super::node::{Lease, NodePool};
+use super::lease::Lease;
+use super::node::NodePool;
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
 use crate::protocol::{Batch, RefusalKind, Reply};

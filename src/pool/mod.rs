@@ -6,6 +6,7 @@
 mod config;
 mod error;
 mod exchange;
+mod lease;
 mod line;
 mod maintenance;
 mod node;
@@ -13,6 +14,7 @@ mod permits;
 mod process;
 mod sync;
 mod upkeep;
+mod wake;
 
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
