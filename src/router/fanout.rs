@@ -160,9 +160,8 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 Some(node) if !self.timing.deadline.passed(now) => {
                     groups.entry(node).or_default().push(item);
                 }
-                // What its last server did wrong says more than the time.
-                _ if matches!(self.outcomes.get(item), Some(Some(_))) => {}
-                _ => self.set(item, Err(out_of_time())),
+                // What its home did wrong, if anything, says more than the time.
+                _ => self.blame(item, out_of_time()),
             }
         }
         groups.retain(|node, items| {
@@ -262,7 +261,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 }
                 _ => false,
             };
-            self.set(item, Err(error.clone()));
+            self.blame(item, error.clone());
             if moved {
                 left.push(item);
             }
@@ -271,6 +270,15 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             node.stats().retries.add(retries);
             node.stats().failovers.add(failovers);
         }
+    }
+
+    /// Notes a failure of an attempt; the first one stays, as for a single key.
+    fn blame(&mut self, item: usize, error: Error) {
+        let first = match self.outcomes.get_mut(item).and_then(Option::take) {
+            Some(Err(first)) => first,
+            _ => error,
+        };
+        self.set(item, Err(first));
     }
 
     fn set(&mut self, item: usize, outcome: Result<Answer, Error>) {
