@@ -18,7 +18,7 @@ mod wake;
 
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
-pub(crate) use exchange::{InFlight, Outcome, drive, in_doubt};
+pub(crate) use exchange::{InFlight, Outcome, drive, drive_for, in_doubt};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;
