@@ -121,6 +121,11 @@ impl Client {
         &self.core.latest().router
     }
 
+    /// The nodes of this process; in a forked child its own, which are made at the first need.
+    pub(crate) fn own_router(&self, deadline: Deadline) -> Result<&Router> {
+        self.core.own(deadline).map(|core| &core.router)
+    }
+
     /// Runs requests for many keys.
     pub(crate) fn fan_out<'a, S: Shape<'a>>(
         &self,
