@@ -13,6 +13,8 @@ use crate::time::Deadline;
 
 /// Slices handed to one `sendmsg`.
 const SLICES: usize = 16;
+/// Turns of writing and reading without a look at the clock: a peer that never stops must not hold its reader.
+const TURNS: usize = 16;
 
 /// A connection; from the first byte of an exchange until its last reply is complete it is not reusable.
 #[derive(Debug)]
@@ -104,18 +106,20 @@ impl Connection {
         self.try_write(batch).map(drop)
     }
 
-    /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
+    /// Does what can be done without waiting, a few turns of it, and says what to wait for: for batches and
+    /// several nodes at once.
     pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
-        loop {
+        for _ in 0..TURNS {
             let wrote = self.try_write(batch)?;
             let read = self.try_read(batch)?;
             if self.conversation.is_done() {
                 return Ok(Need::Nothing);
             }
             if !wrote && !read {
-                return Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite });
+                break;
             }
         }
+        Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite })
     }
 
     /// The error of an exchange that its deadline ended.

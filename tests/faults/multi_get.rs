@@ -8,6 +8,7 @@ use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, ClientBuilder, ErrorKind, Failover, Ttl};
 
 use crate::support::memcached::Memcached;
+use crate::support::script::Script;
 
 /// A call that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -152,7 +153,9 @@ fn f103_f104_a_prefix_goes_before_every_key_once_and_never_comes_back() {
     let gone = client.delete_many(["a", "miss"]).into_result().expect("answered");
     assert_eq!(gone, [("a", true), ("miss", false)]);
     assert_eq!(server.item("app-a"), None);
-    assert!(server.commands().iter().all(|line| line.split(' ').nth(1).unwrap().starts_with("app-")));
+    assert!(
+        server.commands().iter().all(|line| line.split(' ').nth(1).unwrap().starts_with("app-"))
+    );
 }
 
 #[test]
@@ -180,7 +183,8 @@ fn f105_many_threads_and_many_misses_never_mix_values_up() {
                 scope.spawn(move || {
                     let mut hits = 0;
                     for round in 0..100 {
-                        let keys: Vec<_> = (0..100).map(|n| key((n * 3 + round + r) % 400)).collect();
+                        let keys: Vec<_> =
+                            (0..100).map(|n| key((n * 3 + round + r) % 400)).collect();
                         let found = client.get_many::<String, _>(keys);
                         assert_eq!(found.failures().count(), 0);
                         for (key, value) in found {
@@ -239,7 +243,10 @@ fn f107_a_late_server_fails_its_own_keys_and_the_other_values_are_there() {
     let started = Instant::now();
     let found = client.get_many::<String, _>(all());
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert_eq!(found.iter().map(|(key, _)| *key).collect::<Vec<_>>(), quick.iter().collect::<Vec<_>>());
+    assert_eq!(
+        found.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+        quick.iter().collect::<Vec<_>>()
+    );
     let failed: Vec<_> = found.failures().collect();
     assert_eq!(failed.len(), late.len());
     for (key, error) in failed {
@@ -281,4 +288,21 @@ fn f108_crowded_calls_with_one_server_gone_end_typed_and_leak_nothing() {
         assert!(pool.connections <= 2, "{pool:?}");
     }
     assert_eq!(client.status().servers[2].connections, 0);
+}
+
+#[test]
+fn f107_a_server_that_never_stops_answering_is_cut_off_at_the_deadline() {
+    let server = Script::start(|peer| {
+        peer.line();
+        let lines = "STAT a b\r\n".repeat(100_000);
+        while peer.send(&lines) {}
+    });
+    let client = settings(vec![server.address()]).timeout(Duration::from_millis(50));
+    let client = client.build().expect("a client");
+    let started = Instant::now();
+    for _ in 0..6 {
+        let error = client.stats().into_result().expect_err("no end");
+        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+    }
+    assert!(started.elapsed() < Duration::from_millis(6 * 50 + 1000), "{:?}", started.elapsed());
 }
