@@ -121,18 +121,25 @@ fn look_up(
 /// Connects to a unix socket; a full backlog makes the connect wait as long as a send may.
 fn unix(path: &Path, deadline: Deadline) -> io::Result<std::os::fd::OwnedFd> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
-    let left = deadline.left(Instant::now());
-    if left.is_zero() {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
     let address = SocketAddrUnix::new(path)?;
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
-    match connect(&socket, &address) {
-        Ok(()) => Ok(socket),
-        Err(rustix::io::Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
-        Err(e) => Err(e.into()),
+    // std does so for TCP; elsewhere each send asks for it.
+    #[cfg(target_os = "macos")]
+    rustix::net::sockopt::set_socket_nosigpipe(&socket, true)?;
+    loop {
+        let left = deadline.left(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
+        match connect(&socket, &address) {
+            Ok(()) => return Ok(socket),
+            // A signal ended the wait, and nothing of the connect is left under way.
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(e) => return Err(e.into()),
+        }
     }
 }
 

@@ -31,15 +31,27 @@ pub fn fork(body: impl FnOnce()) -> Child {
 impl Child {
     /// Waits for its end; a panic, or being ended by a signal, is the caller's panic.
     pub fn join(self) {
+        let status = self.status();
+        let hung = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGALRM;
+        assert!(!hung, "the child hung");
+        assert_eq!(status, 0, "the child failed, with wait status {status:#x}");
+    }
+
+    /// Waits for its end; the signal that brought it about, if one did.
+    #[must_use]
+    pub fn ended_by(self) -> Option<i32> {
+        let status = self.status();
+        libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status))
+    }
+
+    fn status(self) -> i32 {
         let mut status = 0;
         // SAFETY: `status` is ours to be written, and the pid is that of a child nobody else waits for.
         while unsafe { libc::waitpid(self.0, &raw mut status, 0) } == -1 {
             let e = std::io::Error::last_os_error();
             assert_eq!(e.kind(), std::io::ErrorKind::Interrupted, "{e}");
         }
-        let hung = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGALRM;
-        assert!(!hung, "the child hung");
-        assert_eq!(status, 0, "the child failed, with wait status {status:#x}");
+        status
     }
 }
 
@@ -56,7 +68,10 @@ pub fn interrupted<T>(body: impl FnOnce() -> T) -> (T, u64) {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count as extern "C" fn(libc::c_int) as libc::sighandler_t;
     // SAFETY: the handler only adds to an atomic, which is allowed in a signal handler.
-    assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) }, 0);
+    assert_eq!(
+        unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) },
+        0
+    );
     // SAFETY: asks for this thread's own handle.
     let me = unsafe { libc::pthread_self() };
     // Thread handles are integers or pointers, by the system.
@@ -95,4 +110,23 @@ pub fn without_descriptors<T>(body: impl FnOnce() -> T) -> T {
     // SAFETY: puts back what was read above.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }, 0);
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Takes every thread that this process can have. There is no way back.
+#[cfg(target_os = "linux")]
+pub fn without_threads() {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("the size of this process");
+    let pages: u64 = statm.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    // SAFETY: asks for a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    // Room for small things, but not for many stacks.
+    let most = pages * u64::try_from(page).expect("above zero") + (8 << 20);
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: lowers a limit of this process; what it has stays its own.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let idle = || loop {
+        std::thread::park();
+    };
+    // The stacks of threads that have ended are used up first.
+    while std::thread::Builder::new().spawn(idle).is_ok() {}
 }

@@ -14,15 +14,26 @@ fn server() -> TestServer {
     TestServer::start().expect("a server")
 }
 
+/// A client with four connections open.
 fn client(server: &TestServer, fork_check: bool) -> Client {
-    Client::builder()
+    let client = Client::builder()
         .servers(server.address())
         .initial_connections(4)
         .max_connections(4)
         .timeout(PATIENCE)
         .fork_check(fork_check)
         .build()
-        .expect("a client")
+        .expect("a client");
+    // Its maintenance opens them; afterwards it has nothing to do for a while.
+    while client.status().servers[0].idle < 4 {
+        std::thread::yield_now();
+    }
+    client
+}
+
+/// How many connections a process has opened by a client of its own.
+fn dials(client: &Client) -> u64 {
+    client.status().servers[0].dials
 }
 
 /// Every family of calls, on values that name their key; all has to be right.
@@ -124,7 +135,7 @@ fn f215_a_child_that_drops_the_client_or_closes_it_leaves_its_parents_connection
     })
     .join();
     use_all_of_it(&client, "parent", 100);
-    assert_eq!(connections_of(&server, "parent"), before, "the parent had to connect anew");
+    assert_eq!(dials(&client), 4, "the parent had to connect anew");
     assert!(closed(&server).is_disjoint(&before));
     assert!(!server.commands().iter().any(|line| line.starts_with("quit")));
 }
@@ -155,7 +166,8 @@ fn a_child_may_begin_with_any_call() {
     .join();
     fork(|| assert_eq!(client.version().into_result().expect("answered").len(), 1)).join();
     use_all_of_it(&client, "parent", 5);
-    assert_eq!(connections_of(&server, "parent"), before);
+    assert_eq!(dials(&client), 4, "the parent had to connect anew");
+    assert!(closed(&server).is_disjoint(&before));
 }
 
 #[test]
@@ -176,7 +188,11 @@ fn f214_forks_while_threads_are_in_the_middle_of_calls_are_safe() {
             let (client, over, calls) = (&client, &over, &calls);
             scope.spawn(move || {
                 while !over.load(Ordering::SeqCst) {
-                    use_all_of_it(client, &format!("{t}:{}", calls.fetch_add(1, Ordering::SeqCst)), 1);
+                    use_all_of_it(
+                        client,
+                        &format!("{t}:{}", calls.fetch_add(1, Ordering::SeqCst)),
+                        1,
+                    );
                 }
             });
         }
