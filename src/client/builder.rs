@@ -244,7 +244,8 @@ impl ClientBuilder {
     /// Checks every setting and makes the client; connects to nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting.
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting;
+    /// [`ErrorKind::OutOfResources`](crate::ErrorKind::OutOfResources) when no thread can be started.
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;

@@ -293,8 +293,9 @@ impl NodePool {
     fn is_nodes_fault(&self, e: &NetError, took: Duration) -> bool {
         match &e.trouble {
             Trouble::TimedOut { .. } => took >= self.config.connect_timeout.min(SILENCE),
-            Trouble::Io(e) => !is_own_shortage(e),
-            _ => true,
+            // The machine has no free port, or no address of the family.
+            Trouble::Io(io) if io.kind() == io::ErrorKind::AddrNotAvailable => false,
+            _ => !e.is_own_shortage(),
         }
     }
 
@@ -423,11 +424,4 @@ impl Drop for DialRight<'_> {
             self.line.dial_failed();
         }
     }
-}
-
-/// Whether this process ran out of something; it says nothing of the server.
-fn is_own_shortage(e: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let own = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL];
-    e.raw_os_error().is_some_and(|code| own.iter().any(|errno| errno.raw_os_error() == code))
 }

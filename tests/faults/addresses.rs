@@ -27,7 +27,8 @@ fn f179_ipv6_addresses_are_read_and_connected_to() {
     let server = TestServer::builder().bind("[::1]:0".parse().expect("an address")).start();
     let port = server.as_ref().expect("a server").addr().expect("TCP").port();
     // The zone of a link-local address is one of the host's interfaces, by name or by number.
-    for text in [format!("[::1]:{port}"), format!("[0:0:0:0:0:0:0:1]:{port}"), format!("[::1%1]:{port}")]
+    for text in
+        [format!("[::1]:{port}"), format!("[0:0:0:0:0:0:0:1]:{port}"), format!("[::1%1]:{port}")]
     {
         use_all_of_it(&client(text));
     }
@@ -48,8 +49,20 @@ fn f179_ipv6_addresses_are_read_and_connected_to() {
 #[test]
 fn f179_what_is_no_ipv6_address_is_shown_in_the_error() {
     for text in [
-        "[::1", "::1]:12341", "[::1]x", "[::1]:", "[::1]:0", "[::1]:70000", "[]", "[]:1", "[10.0.0.1", "1::2::3",
-        "[fe80::1%]:1", "[%lo]:1", "[fe80::1%l o]:1", "10.0.0.1%lo",
+        "[::1",
+        "::1]:12341",
+        "[::1]x",
+        "[::1]:",
+        "[::1]:0",
+        "[::1]:70000",
+        "[]",
+        "[]:1",
+        "[10.0.0.1",
+        "1::2::3",
+        "[fe80::1%]:1",
+        "[%lo]:1",
+        "[fe80::1%l o]:1",
+        "10.0.0.1%lo",
     ] {
         let error = text.parse::<Server>().expect_err(text).to_string();
         assert!(error.contains(&format!("`{text}`")), "{error}");
@@ -68,7 +81,9 @@ fn f180_a_name_with_several_addresses_reaches_the_one_that_listens() {
 fn f181_the_documented_forms_of_a_unix_socket_work_for_every_call() {
     let server = Memcached::start_unix();
     let path = server.path().to_str().expect("text");
-    for text in [format!("unix:{path}"), format!("unix://{path}"), format!("unix:{path}?name=local")] {
+    for text in
+        [format!("unix:{path}"), format!("unix://{path}"), format!("unix:{path}?name=local")]
+    {
         use_all_of_it(&client(text));
     }
 }
@@ -131,7 +146,10 @@ fn f182_unix_sockets_take_weights_beside_tcp_servers() {
             assert!(off < 0.35, "{shares:?}");
         }
     }
-    client(texts.join(",")).set_many((0..100).map(|n| (format!("k{n}"), n)), Ttl::NEVER).into_result().unwrap();
+    client(texts.join(","))
+        .set_many((0..100).map(|n| (format!("k{n}"), n)), Ttl::NEVER)
+        .into_result()
+        .unwrap();
     for server in [&unix[0], &unix[1], &tcp] {
         assert!(!server.commands().is_empty(), "{} is used", server.address());
     }

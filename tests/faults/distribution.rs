@@ -131,7 +131,13 @@ fn f190_keys_that_differ_only_at_their_end_spread_evenly() {
     let uuid = |n: u64| {
         // A bijection that looks random.
         let x = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        format!("{:08x}-{:04x}-4{:03x}-8000-{:012x}", x >> 32, (x >> 16) & 0xffff, x & 0xfff, x >> 16)
+        format!(
+            "{:08x}-{:04x}-4{:03x}-8000-{:012x}",
+            x >> 32,
+            (x >> 16) & 0xffff,
+            x & 0xfff,
+            x >> 16
+        )
     };
     let kinds: [(&str, Box<dyn Fn(u64) -> String>); 3] = [
         ("counted", Box::new(|n| format!("a_:stat:{n}"))),
@@ -191,7 +197,9 @@ fn f192_the_order_of_the_servers_makes_no_difference_on_a_ring() {
 
 #[test]
 fn f193_weights_that_mean_nothing_are_refused_by_name() {
-    for text in ["a:1?weight=0", "a:1?weight=-1", "a:1?weight=", "a:1?weight=1.5", "a:1?weight=10001"] {
+    for text in
+        ["a:1?weight=0", "a:1?weight=-1", "a:1?weight=", "a:1?weight=1.5", "a:1?weight=10001"]
+    {
         let error = text.parse::<Server>().expect_err(text).to_string();
         assert!(error.contains("weight"), "{text}: {error}");
     }

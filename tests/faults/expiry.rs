@@ -52,7 +52,16 @@ fn store_by_every_verb(client: &Client, ttl: Ttl) -> Vec<&'static str> {
     let touched = client.get_and_touch::<String>("get_and_touch", ttl).expect("touched");
     assert_eq!(touched.as_deref(), Some("old"));
     vec![
-        "set", "set_raw", "set_many", "set_counter", "add", "incr", "decr", "replace", "cas", "touch",
+        "set",
+        "set_raw",
+        "set_many",
+        "set_counter",
+        "add",
+        "incr",
+        "decr",
+        "replace",
+        "cas",
+        "touch",
         "get_and_touch",
     ]
 }

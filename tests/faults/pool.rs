@@ -210,7 +210,11 @@ fn f020_waiting_for_the_pool_ends_with_the_callers_deadline_and_says_so() {
         assert!(server.wait_for(arrived, PATIENCE), "the get arrives");
         let started = Instant::now();
         let error = waiter.get::<String>("k").expect_err("the only connection is in use");
-        assert!(started.elapsed() >= Duration::from_millis(100), "it waited {:?}", started.elapsed());
+        assert!(
+            started.elapsed() >= Duration::from_millis(100),
+            "it waited {:?}",
+            started.elapsed()
+        );
         assert_eq!(error.kind(), ErrorKind::PoolExhausted, "{error}");
         assert_eq!(error.phase(), Some(Phase::Wait));
         assert!(error.to_string().contains("max_connections"), "{error}");
@@ -463,7 +467,9 @@ fn f031_waiting_callers_are_served_in_the_order_they_came() {
             scope.spawn(move || client.get::<String>(format!("k{n}")).expect("its turn"));
             // The next comes only once this one waits, or has the connection.
             let started = Instant::now();
-            while client.status().servers[0].waiting < n || order.lock().expect("no panic").is_empty() {
+            while client.status().servers[0].waiting < n
+                || order.lock().expect("no panic").is_empty()
+            {
                 assert!(started.elapsed() < PATIENCE, "caller {n} never waited");
                 std::thread::yield_now();
             }

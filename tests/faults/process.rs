@@ -28,13 +28,14 @@ fn f219_one_client_serves_any_number_of_threads() {
     std::thread::scope(|scope| {
         for t in 0..THREADS {
             let client = client.clone();
-            let spawned = std::thread::Builder::new().stack_size(256 * 1024).spawn_scoped(scope, move || {
-                for n in 0..5 {
-                    let key = format!("{t}:{n}");
-                    client.set(&key, &key, Ttl::NEVER).expect("stored");
-                    assert_eq!(client.get::<String>(&key).expect("read"), Some(key));
-                }
-            });
+            let spawned =
+                std::thread::Builder::new().stack_size(256 * 1024).spawn_scoped(scope, move || {
+                    for n in 0..5 {
+                        let key = format!("{t}:{n}");
+                        client.set(&key, &key, Ttl::NEVER).expect("stored");
+                        assert_eq!(client.get::<String>(&key).expect("read"), Some(key));
+                    }
+                });
             spawned.expect("a thread");
         }
     });
@@ -58,7 +59,10 @@ fn f219_clients_that_come_and_go_leave_no_descriptor_and_no_thread() {
                 if now.0 <= most.0 && now.1 <= most.1 {
                     return;
                 }
-                assert!(started.elapsed() < PATIENCE, "(descriptors, threads): {most:?}, then {now:?}");
+                assert!(
+                    started.elapsed() < PATIENCE,
+                    "(descriptors, threads): {most:?}, then {now:?}"
+                );
                 std::thread::yield_now();
             }
         };
