@@ -118,7 +118,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Asks a socket that was idle for a second for the server's version before using it (default off; Whalin's `aliveCheck`).
+    /// Sends a `get` over a socket that was idle for a second before using it (default off; Whalin's `aliveCheck`).
     ///
     /// Without it such a socket is only looked at, which finds closed ones at the cost of one system call.
     pub fn alive_check(mut self, on: bool) -> Self {

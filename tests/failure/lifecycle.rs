@@ -95,7 +95,7 @@ fn an_idle_socket_answers_for_itself_where_the_alive_check_is_on() {
     thread::sleep(Duration::from_millis(1_010));
     server.clear_events();
     client.get::<String>("k").expect("read");
-    assert_eq!(server.commands(), ["version", "get k"]);
+    assert_eq!(server.commands(), ["get mcpool:alive", "get k"]);
 }
 
 type Hook = Box<dyn FnMut() + Send>;
