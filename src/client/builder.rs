@@ -103,6 +103,8 @@ impl ClientBuilder {
 
     /// The part of the deadline that one server may use while another can still be tried (default half of what is left).
     ///
+    /// It begins when the call has its turn: waiting for a free connection is bounded by the deadline alone.
+    ///
     /// Only for calls that do no harm when sent twice: reads, `set`, `touch`. The others have the whole deadline,
     /// since they go to no other server once they were sent. Above zero.
     pub fn attempt_timeout(mut self, d: Duration) -> Self {
@@ -277,7 +279,9 @@ impl ClientBuilder {
     /// Checks every setting and makes the client; connects to nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting. Servers that are down are no error.
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting;
+    /// [`ErrorKind::OutOfResources`](crate::ErrorKind::OutOfResources) when no thread can be started. Servers that
+    /// are down are no error.
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;

@@ -116,9 +116,14 @@ impl Client {
         &self.codec
     }
 
-    /// The nodes, as this process knows them.
+    /// The nodes, for names and places.
     pub(crate) fn router(&self) -> &Router {
         &self.core.latest().router
+    }
+
+    /// The nodes of this process; in a forked child its own, which are made at the first need.
+    pub(crate) fn own_router(&self, deadline: Deadline) -> Result<&Router> {
+        self.core.own(deadline).map(|core| &core.router)
     }
 
     /// Runs requests for many keys.

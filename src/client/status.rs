@@ -66,9 +66,12 @@ impl Client {
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn status(&self) -> Status {
-        let now = Instant::now();
+        let timing = self.timing();
+        // Only a child that can have no thread is left with its parent's.
+        let router = self.own_router(timing.deadline).unwrap_or_else(|_| self.router());
+        let nodes = router.nodes().iter();
         Status {
-            servers: self.router().nodes().iter().map(|node| server_status(node, now)).collect(),
+            servers: nodes.map(|node| server_status(node, timing.started)).collect(),
             failed_calls: self.counters().failed.read(),
             absorbed_errors: self.counters().absorbed.read(),
         }

@@ -124,6 +124,9 @@ fn unix(path: &Path, deadline: Deadline) -> io::Result<std::os::fd::OwnedFd> {
     let address = SocketAddrUnix::new(path)?;
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    // std does so for TCP; elsewhere each send asks for it.
+    #[cfg(target_os = "macos")]
+    rustix::net::sockopt::set_socket_nosigpipe(&socket, true)?;
     loop {
         let left = deadline.left(Instant::now());
         if left.is_zero() {
@@ -132,9 +135,9 @@ fn unix(path: &Path, deadline: Deadline) -> io::Result<std::os::fd::OwnedFd> {
         set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
         match connect(&socket, &address) {
             Ok(()) => return Ok(socket),
-            Err(rustix::io::Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
-            // A signal, or the program was stopped and goes on: so does the wait.
+            // A signal ended the wait, and nothing of the connect is left under way.
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
             Err(e) => return Err(e.into()),
         }
     }

@@ -4,9 +4,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::error::PoolError;
-use super::node::{Lease, NodePool};
+use super::lease::Lease;
+use super::node::NodePool;
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
 use crate::protocol::{Batch, RefusalKind, Reply};
@@ -182,18 +184,27 @@ impl InFlight<'_, '_> {
 /// Runs all batches to their end, or until `deadline`; each ends on its own, none waits for another.
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
     loop {
-        let Some(ready) = wait_for_any(flights, deadline) else { return };
-        for i in ready {
-            if let Some(flight) = flights.get_mut(i) {
-                flight.advance(now);
-            }
+        // What has come by the deadline still counts, once; a reply may have no end.
+        let late = deadline.passed(Instant::now());
+        if !drive_for(flights, deadline, now) {
+            return;
         }
-        // Also while bytes come: a reply may have no end.
-        if deadline.passed(Instant::now()) {
+        if late {
             flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;
         }
     }
+}
+
+/// Moves what can be moved, waiting for that until `pause` at most; `false` when all batches are at their end.
+pub(crate) fn drive_for(flights: &mut [InFlight<'_, '_>], pause: Deadline, now: Instant) -> bool {
+    let Some(ready) = wait_for_any(flights, pause) else { return false };
+    for i in ready {
+        if let Some(flight) = flights.get_mut(i) {
+            flight.advance(now);
+        }
+    }
+    true
 }
 
 /// Waits until some unfinished flight can move, and says which; `None` when all are over.
@@ -213,10 +224,18 @@ fn wait_for_any(flights: &mut [InFlight<'_, '_>], deadline: Deadline) -> Option<
     if fds.is_empty() {
         return None;
     }
-    // A signal or a system error only ends the wait early: the sockets say what is wrong.
-    let _ = poll(&mut fds, Some(&timespec(deadline.left(Instant::now()))));
-    let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
-    Some(ready.map(|(_, i)| i).collect())
+    match poll(&mut fds, Some(&timespec(deadline.left(Instant::now())))) {
+        // A signal only ends the wait early.
+        Ok(_) | Err(Errno::INTR) => {
+            let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
+            Some(ready.map(|(_, i)| i).collect())
+        }
+        // Where the system cannot wait, each socket is asked.
+        Err(_) => {
+            std::thread::yield_now();
+            Some(which)
+        }
+    }
 }
 
 fn timespec(left: Duration) -> Timespec {
