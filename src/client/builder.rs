@@ -103,6 +103,8 @@ impl ClientBuilder {
 
     /// The part of the deadline that one server may use while another can still be tried (default half of what is left).
     ///
+    /// It begins when the call has its turn: waiting for a free connection is bounded by the deadline alone.
+    ///
     /// Only for calls that do no harm when sent twice: reads, `set`, `touch`. The others have the whole deadline,
     /// since they go to no other server once they were sent. Above zero.
     pub fn attempt_timeout(mut self, d: Duration) -> Self {
