@@ -1,0 +1,11 @@
+//! Faults that users of other clients met, and what users of this one get instead: a test or more for each.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(clippy::print_stdout, reason = "marks what a test writes")]
+
+mod support;
+
+#[path = "faults/keys.rs"]
+mod keys;
+#[path = "contract/stand.rs"]
+mod stand;
