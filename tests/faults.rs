@@ -15,6 +15,8 @@ mod dead_server;
 mod distribution;
 #[path = "faults/expiry.rs"]
 mod expiry;
+#[path = "faults/keys.rs"]
+mod keys;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
 #[path = "faults/pool.rs"]
@@ -23,3 +25,5 @@ mod pool;
 mod process;
 #[path = "faults/proxies.rs"]
 mod proxies;
+#[path = "contract/stand.rs"]
+mod stand;
