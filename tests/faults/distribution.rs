@@ -139,11 +139,10 @@ fn f190_keys_that_differ_only_at_their_end_spread_evenly() {
             x >> 16
         )
     };
-    let kinds: [(&str, Box<dyn Fn(u64) -> String>); 3] = [
-        ("counted", Box::new(|n| format!("a_:stat:{n}"))),
-        ("uuids", Box::new(uuid)),
-        ("in the middle", Box::new(|n| format!("user:{n}:profile"))),
-    ];
+    let counted = |n: u64| format!("a_:stat:{n}");
+    let in_the_middle = |n: u64| format!("user:{n}:profile");
+    let kinds: [(&str, &dyn Fn(u64) -> String); 3] =
+        [("counted", &counted), ("uuids", &uuid), ("in the middle", &in_the_middle)];
     for (kind, key) in kinds {
         let mut shares = BTreeMap::new();
         for n in 0..10_000 {
