@@ -96,7 +96,7 @@ impl Client {
         Ok(Self { keys: Arc::new(keys), ..self.clone() })
     }
 
-    /// A handle on the same pools that stores and reads values with another codec.
+    /// A handle on the same pools that stores and reads values with another codec; `primitives_as_strings` stays.
     #[must_use]
     pub fn with_codec(&self, codec: Codec) -> Self {
         let codec = Transcoder::new(codec, self.core.config.primitives_as_strings);
@@ -119,7 +119,7 @@ impl Client {
         &self.codec
     }
 
-    /// The nodes, as this process knows them.
+    /// The nodes, for names and places.
     pub(crate) fn router(&self) -> &Router {
         &self.core.latest().router
     }

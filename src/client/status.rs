@@ -12,9 +12,10 @@ use crate::pool::NodePool;
 pub struct Status {
     /// Every server, in the order given to the builder.
     pub servers: Vec<ServerStatus>,
-    /// Calls that ended in an error since the client was built, with those turned into misses.
+    /// Calls that ended in an error since the client was built, with those turned into misses. A call for many
+    /// keys counts once, a call with one result a server once for each that failed.
     pub failed_calls: u64,
-    /// Errors that `errors_as_misses` turned into misses.
+    /// Errors that `errors_as_misses` turned into misses; in calls for many keys each key's.
     pub absorbed_errors: u64,
 }
 

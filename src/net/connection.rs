@@ -13,8 +13,8 @@ use crate::time::Deadline;
 
 /// Slices handed to one `sendmsg`.
 const SLICES: usize = 16;
-/// Turns of writing and reading without a look at the clock: a peer that never stops must not hold its reader.
-const TURNS: usize = 16;
+/// Writes and reads in a row, before others and the clock are looked at.
+const STEPS: usize = 4;
 
 /// A connection; from the first byte of an exchange until its last reply is complete it is not reusable.
 #[derive(Debug)]
@@ -94,7 +94,12 @@ impl Connection {
         while !self.conversation.is_done() {
             match self.receive(|stream, into| stream.recv(into, deadline)) {
                 Ok(0) => return Err(self.lost(batch)),
-                Ok(_) => self.understand(batch)?,
+                Ok(_) => {
+                    self.understand(batch)?;
+                    if !self.conversation.is_done() {
+                        self.heard = Instant::now();
+                    }
+                }
                 Err(e) => return Err(self.failed(Phase::Read, e, batch)),
             }
         }
@@ -106,10 +111,11 @@ impl Connection {
         self.try_write(batch).map(drop)
     }
 
-    /// Does what can be done without waiting, a few turns of it, and says what to wait for: for batches and
-    /// several nodes at once.
+    /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
+    ///
+    /// It comes back in time also from a peer that never stops sending.
     pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
-        for _ in 0..TURNS {
+        for _ in 0..STEPS {
             let wrote = self.try_write(batch)?;
             let read = self.try_read(batch)?;
             if self.conversation.is_done() {

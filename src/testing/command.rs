@@ -113,10 +113,10 @@ fn takes(verb: &[u8], args: usize) -> bool {
 }
 
 fn can_be_quiet(verb: &[u8]) -> bool {
-    !matches!(
+    matches!(
         verb,
-        b"get" | b"gets" | b"gat" | b"gats" | b"stats" | b"version" | b"quit" | b"lru_crawler"
-    )
+        b"set" | b"add" | b"replace" | b"append" | b"prepend" | b"cas" | b"delete" | b"touch"
+    ) || matches!(verb, b"incr" | b"decr" | b"flush_all" | b"verbosity")
 }
 
 fn command(verb: &[u8], args: &[&[u8]], noreply: bool) -> Result<Command, &'static str> {

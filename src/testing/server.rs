@@ -349,3 +349,16 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     shared.connections.keep(thread);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_thread_comes_out_when_the_server_is_dropped() {
+        let server = TestServer::start().unwrap();
+        server.shared.connections.keep(thread::spawn(|| panic::panic_any("a bug")));
+        let dropped = panic::catch_unwind(panic::AssertUnwindSafe(|| drop(server)));
+        assert_eq!(dropped.unwrap_err().downcast_ref(), Some(&"a bug"));
+    }
+}

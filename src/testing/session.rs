@@ -160,12 +160,14 @@ impl Session {
                     .unknown(self.id, self.input.get(..MAX_INDENT).unwrap_or(&self.input));
                 return Ok(None);
             }
+            self.flush()?;
             if !self.fill()? {
                 return Ok(None);
             }
         }
     }
 
+    /// The value of a store. As in memcached, replies before it are held back until it is complete.
     fn take(&mut self, len: usize) -> io::Result<Option<Vec<u8>>> {
         while self.input.len() < len {
             if !self.fill()? {
@@ -188,9 +190,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Reads more, the replies written first; false at the end.
+    /// Reads more; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
-        self.flush()?;
         let used = self.input.len();
         self.input.resize(used + READ, 0);
         let read = self.stream.read(self.input.get_mut(used..).unwrap_or_default());

@@ -267,11 +267,28 @@ impl std::error::Error for ServerError {}
 
 /// Servers as the builder takes them: one text, several texts, or parsed [`Server`]s.
 ///
-/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does.
+/// A single text may hold several addresses, separated by commas or blanks, as `MEMCACHED_SERVERS` does. What is wrong
+/// with an address is said when the client is built.
+///
+/// ```
+/// let servers = std::env::var("MEMCACHED_SERVERS").unwrap_or("10.0.0.1,10.0.0.2:11212".to_owned());
+/// let client = mcpool::Client::new(servers)?;
+/// # let _ = client;
+/// # Ok::<(), mcpool::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ServerList(pub(crate) Vec<Result<Server, ServerError>>);
 
 impl ServerList {
+    /// The servers named in the environment variable `MEMCACHED_SERVERS`, separated by commas or blanks.
+    ///
+    /// `None` when it is not set or names nothing. Examples and tools use this; a wrong address is
+    /// reported when the client is built.
+    pub fn from_env() -> Option<Self> {
+        let list = Self::from(std::env::var("MEMCACHED_SERVERS").ok()?);
+        (!list.0.is_empty()).then_some(list)
+    }
+
     fn parse(&mut self, text: &str) {
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
         self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));

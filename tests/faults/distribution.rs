@@ -139,10 +139,12 @@ fn f190_keys_that_differ_only_at_their_end_spread_evenly() {
             x >> 16
         )
     };
-    let counted = |n: u64| format!("a_:stat:{n}");
-    let in_the_middle = |n: u64| format!("user:{n}:profile");
-    let kinds: [(&str, &dyn Fn(u64) -> String); 3] =
-        [("counted", &counted), ("uuids", &uuid), ("in the middle", &in_the_middle)];
+    type Kind = (&'static str, fn(u64) -> String);
+    let kinds: [Kind; 3] = [
+        ("counted", |n| format!("a_:stat:{n}")),
+        ("uuids", uuid),
+        ("in the middle", |n| format!("user:{n}:profile")),
+    ];
     for (kind, key) in kinds {
         let mut shares = BTreeMap::new();
         for n in 0..10_000 {

@@ -1,0 +1,267 @@
+//! Settings: defaults, what is wrong with a configuration, what several servers and dead ones get.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use mcpool::testing::TestServer;
+use mcpool::{
+    BackOff, CasOutcome, Client, ClientBuilder, DownAfter, Error, ErrorKind, Failover, Key,
+    Placement, Server, ServerList, Ttl,
+};
+use support::memcached::Memcached;
+
+#[test]
+fn clients_and_errors_go_anywhere_and_errors_are_small() {
+    fn anywhere<T: Send + Sync + Clone + std::fmt::Debug + 'static>() {}
+    anywhere::<Client>();
+    anywhere::<Error>();
+    anywhere::<Server>();
+    assert!(size_of::<Error>() <= 16);
+}
+
+#[test]
+fn every_default_is_as_documented() {
+    let shown = format!("{:?}", Client::builder());
+    for setting in [
+        "initial_connections: 0",
+        "min_connections: 1",
+        "max_connections: 32",
+        "max_idle: 300s",
+        "max_lifetime: 1800s",
+        "max_busy: 30s",
+        "maintenance_interval: 30s",
+        " timeout: 1s",
+        "attempt_timeout: None",
+        "connect_timeout: 250ms",
+        "alive_check: false",
+        "nodelay: true",
+        "keepalive: true",
+        "failover: NextServer",
+        "failback: true",
+        "placement: Consistent",
+        "codec: Json",
+        "primitives_as_strings: false",
+        "sanitize: false",
+        "prefix: []",
+        "errors_as_misses: false",
+        "observer: false",
+        "max_value_bytes: None",
+        "max_reply_value: 134217728",
+        "max_dials: 2",
+        "busy_poll: 0ns",
+        "fork_check: false",
+    ] {
+        assert!(shown.contains(setting), "{setting} is not in {shown}");
+    }
+    assert_eq!(DownAfter::default(), DownAfter::new(3, Duration::from_secs(10)));
+    assert_eq!(
+        BackOff::default(),
+        BackOff::new(Duration::from_millis(200), Duration::from_secs(2))
+    );
+    assert_eq!("host".parse::<Server>().unwrap().weight(), 1);
+}
+
+#[test]
+fn a_wrong_setting_is_named() {
+    let zero = Duration::ZERO;
+    let one = || Client::builder().servers("127.0.0.1:1");
+    let cases: Vec<(ClientBuilder, &str)> = vec![
+        (Client::builder(), "`servers`: at least one"),
+        (Client::builder().servers(""), "`servers`: at least one"),
+        (Client::builder().servers(["a:1", "a:1"]), "`a:1` is there twice"),
+        (Client::builder().servers(["a:1?name=x", "b:1?name=x"]), "`x` is there twice"),
+        (Client::builder().servers(["127.0.0.1:1", "127.0.0.1:1?name=x"]), "there twice"),
+        (Client::builder().servers("a:1?weight=0"), "weight 0"),
+        (Client::builder().servers(Server::new("a:1").unwrap().with_weight(0)), "weight 0"),
+        (Client::builder().servers("a:1?wait=3"), "unknown parameter `wait`"),
+        (Client::builder().servers("redis://a:1"), "unknown scheme `redis`"),
+        (one().max_connections(0), "`max_connections`"),
+        (one().min_connections(33), "`min_connections`: 33 is above `max_connections`, 32"),
+        (one().initial_connections(33), "`initial_connections`"),
+        (one().max_dials(0), "`max_dials`"),
+        (one().timeout(zero), "`timeout`"),
+        (one().timeout(Duration::from_secs(31)), "`max_busy`"),
+        (one().connect_timeout(zero), "`connect_timeout`"),
+        (one().attempt_timeout(zero), "`attempt_timeout`"),
+        (one().max_idle(zero), "`max_idle`"),
+        (one().max_lifetime(zero), "`max_lifetime`"),
+        (one().max_value_bytes(0), "`max_value_bytes`"),
+        (one().key_prefix("a b"), "`key_prefix`"),
+        (one().key_prefix("p".repeat(250)), "`key_prefix`"),
+        (one().back_off(BackOff::new(zero, zero)), "`back_off`"),
+        (one().down_after(DownAfter::new(3, zero)), "`down_after`"),
+    ];
+    for (builder, named) in cases {
+        let error = builder.build().expect_err(named);
+        assert_eq!(error.kind(), ErrorKind::Config);
+        assert!(error.to_string().contains(named), "{error} does not name {named}");
+    }
+}
+
+#[test]
+fn building_connects_to_nothing() {
+    let started = std::time::Instant::now();
+    let client = Client::builder()
+        .servers(["192.0.2.1:1", "no-such-host.invalid"])
+        .min_connections(0)
+        .build()
+        .unwrap();
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(client.status().servers.iter().all(|s| s.connections == 0));
+}
+
+#[test]
+fn server_lists_take_every_form() {
+    let addr: SocketAddr = "127.0.0.1:3".parse().unwrap();
+    for (list, names) in [
+        (ServerList::from("a:1, b:2 c:3"), vec!["a:1", "b:2", "c:3"]),
+        (ServerList::from(vec!["a:1".to_owned()]), vec!["a:1"]),
+        (ServerList::from(addr), vec!["127.0.0.1:3"]),
+        (ServerList::from([Server::new("a").unwrap().with_name("n")]), vec!["n"]),
+    ] {
+        let client = Client::builder().servers(list).build().unwrap();
+        let status = client.status();
+        assert_eq!(status.servers.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), names);
+    }
+}
+
+#[test]
+fn a_name_that_does_not_resolve_is_a_fast_typed_error() {
+    let client = Client::builder()
+        .servers("no-such-host.invalid")
+        .timeout(Duration::from_secs(10))
+        .build()
+        .unwrap();
+    let error = client.get::<String>("k").unwrap_err();
+    assert!(error.is_server_down(), "{error}");
+    assert_eq!(error.server(), Some("no-such-host.invalid:11211"));
+}
+
+#[test]
+fn server_for_names_the_server_that_really_holds_the_key() {
+    let servers: Vec<_> = (0..3).map(|_| Memcached::start()).collect();
+    let addresses: Vec<_> = servers.iter().map(Memcached::address).collect();
+    for placement in [
+        Placement::Consistent,
+        Placement::Native,
+        Placement::OldCompat,
+        Placement::NewCompat,
+        Placement::Ketama,
+    ] {
+        let client = Client::builder()
+            .servers(&addresses[..])
+            .placement(placement)
+            .timeout(Duration::from_secs(20))
+            .build()
+            .unwrap();
+        for n in 0..30 {
+            let key = format!("{placement}:{n}");
+            client.set(&key, "v", Ttl::NEVER).unwrap();
+            let home = client.server_for(&key).unwrap();
+            for address in &addresses {
+                let alone = Client::new(address.as_str())
+                    .unwrap()
+                    .with_timeout(Duration::from_secs(20))
+                    .unwrap();
+                assert_eq!(
+                    alone.contains_key(&key).unwrap(),
+                    *address == home,
+                    "{key} on {address}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_routed_key_lives_where_its_route_lives_and_a_hash_takes_the_place_of_the_keys() {
+    let addresses: Vec<String> = (1..=8).map(|n| format!("10.0.0.{n}:11211")).collect();
+    let client =
+        Client::builder().servers(&addresses[..]).placement(Placement::Native).build().unwrap();
+    for n in 0..50 {
+        let routed = Key::routed(format!("user:{n}:orders"), format!("user:{n}"));
+        assert_eq!(
+            client.server_for(&routed).unwrap(),
+            client.server_for(format!("user:{n}")).unwrap()
+        );
+        // Whalin's rule: the remainder by the number of buckets.
+        let hashed = Key::hashed("any", n);
+        assert_eq!(client.server_for(&hashed).unwrap(), addresses[usize::try_from(n).unwrap() % 8]);
+    }
+}
+
+#[test]
+fn with_errors_as_misses_an_outage_gives_every_verb_its_miss_and_bad_input_stays_an_error() {
+    let server = TestServer::start().unwrap();
+    let client =
+        Client::builder().servers(server.address()).errors_as_misses(true).build().unwrap();
+    client.set("k", "v", Ttl::NEVER).unwrap();
+    let token = client.gets::<String>("k").unwrap().unwrap().cas;
+    server.stop();
+    assert_eq!(client.get::<String>("k").unwrap(), None);
+    assert!(client.gets::<String>("k").unwrap().is_none());
+    assert_eq!(client.get_raw("k").unwrap(), None);
+    assert_eq!(client.get_and_touch::<String>("k", Ttl::NEVER).unwrap(), None);
+    assert!(!client.contains_key("k").unwrap());
+    client.set("k", "v", Ttl::NEVER).unwrap();
+    assert!(!client.add("k", "v", Ttl::NEVER).unwrap());
+    assert!(!client.replace("k", "v", Ttl::NEVER).unwrap());
+    assert!(!client.append("k", "v").unwrap());
+    assert!(!client.prepend("k", "v").unwrap());
+    assert!(!client.delete("k").unwrap());
+    assert!(!client.touch("k", Ttl::NEVER).unwrap());
+    assert_eq!(client.cas("k", "v", Ttl::NEVER, &token).unwrap(), CasOutcome::Missing);
+    assert_eq!(client.incr("n", 1).unwrap(), None);
+    assert_eq!(client.decr("n", 1).unwrap(), None);
+    assert_eq!(client.incr_or_init("n", 1, 1, Ttl::NEVER).unwrap(), None);
+    assert_eq!(client.counter("n").unwrap(), None);
+    client.set_counter("n", 1, Ttl::NEVER).unwrap();
+    assert_eq!(
+        client.get_many::<String, _>(["a", "b"]).into_result().unwrap(),
+        [("a", None), ("b", None)]
+    );
+    client.set_many([("a", 1)], Ttl::NEVER).into_result().unwrap();
+    assert_eq!(client.delete_many(["a"]).into_result().unwrap(), [("a", false)]);
+    let status = client.status();
+    assert_eq!(status.absorbed_errors, 22, "each is counted");
+    assert!(status.failed_calls >= 21);
+    assert_eq!(client.get::<String>("bad key").unwrap_err().kind(), ErrorKind::InvalidKey);
+    assert_eq!(client.set("k", &f64::NAN, Ttl::NEVER).unwrap_err().kind(), ErrorKind::Encode);
+}
+
+#[test]
+fn a_dead_server_fails_only_its_own_admin_result() {
+    let servers: Vec<_> = (0..3).map(|_| TestServer::start().unwrap()).collect();
+    let addresses: Vec<_> = servers.iter().map(TestServer::address).collect();
+    let client = Client::builder().servers(&addresses[..]).failover(Failover::Off).build().unwrap();
+    servers[1].stop();
+    let versions = client.version();
+    for (n, address) in addresses.iter().enumerate() {
+        let result = versions.server(address).unwrap();
+        assert_eq!(result.is_err(), n == 1, "{address}: {result:?}");
+    }
+    let error = client.stats().into_result().unwrap_err();
+    assert!(error.is_server_down() && error.server() == Some(addresses[1].as_str()), "{error}");
+    assert_eq!(client.flush_all(Duration::ZERO).iter().filter(|(_, r)| r.is_ok()).count(), 2);
+    assert!(!client.restore("nobody"));
+    assert!(client.restore(&addresses[1]));
+}
+
+#[test]
+fn an_unreadable_value_is_quoted_in_part_only() {
+    let server = TestServer::start().unwrap();
+    let client = Client::new(server.address()).unwrap();
+    let secret = "s3cr3t".repeat(10_000);
+    client.set("k", &vec![Some(&secret)], Ttl::NEVER).unwrap();
+    let error = client.get::<Vec<u32>>("k").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Decode);
+    let source = std::error::Error::source(&error).unwrap();
+    for text in [error.to_string(), format!("{error:?}"), source.to_string(), format!("{source:?}")]
+    {
+        assert!(text.len() < 700, "{} bytes: {}", text.len(), &text[..700]);
+    }
+}
