@@ -16,6 +16,7 @@ use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::Limits;
 use crate::stats::NodeStats;
+use crate::time::Deadline;
 use crate::types::Server;
 
 /// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
