@@ -7,5 +7,8 @@ mod support;
 
 #[path = "faults/keys.rs"]
 mod keys;
+#[allow(dead_code, reason = "the contract suite uses the rest")]
 #[path = "contract/stand.rs"]
 mod stand;
+#[path = "faults/values.rs"]
+mod values;
