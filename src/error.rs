@@ -57,13 +57,15 @@ pub enum ErrorKind {
     Timeout,
     /// The deadline passed while waiting for a connection: all of them were in use.
     PoolExhausted,
+    /// This process or its machine has no descriptor, memory or thread to spare; the server was not reached.
+    OutOfResources,
     /// The server refuses connections, cannot be reached, or is known to be down.
     ServerDown,
     /// The connection broke during the exchange.
     ConnectionLost,
     /// The server answered with something that the protocol does not allow.
     Protocol,
-    /// The server answered with an error line.
+    /// The server answered with an error line, which the text quotes.
     Refused,
     /// The delete reached a substitute; the key's own server may still hold the old value.
     Substituted,
@@ -136,7 +138,8 @@ impl Error {
         self.0.server.as_deref()
     }
 
-    /// The key as it was (or would have been) sent, if the call had one.
+    /// The key, if the call had one: as it was sent, with prefix and encoding; as it was given, if it could not
+    /// be sent and in calls for many keys.
     pub fn key(&self) -> Option<&[u8]> {
         self.0.key.as_deref()
     }
@@ -161,8 +164,8 @@ impl Error {
         self.0.kind == ErrorKind::ServerDown
     }
 
-    /// Whether the same call may succeed later without anything being changed: a failure of a server or
-    /// of time. These are what [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) turns into misses.
+    /// Whether the same call may succeed later without anything being changed: a failure of a server, of
+    /// time or of this machine's resources. These are what [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) turns into misses.
     ///
     /// Look at [`Error::may_have_been_applied`] before repeating a call that is not idempotent.
     pub fn may_retry(&self) -> bool {
@@ -170,6 +173,7 @@ impl Error {
             self.0.kind,
             ErrorKind::Timeout
                 | ErrorKind::PoolExhausted
+                | ErrorKind::OutOfResources
                 | ErrorKind::ServerDown
                 | ErrorKind::ConnectionLost
                 | ErrorKind::Protocol
@@ -177,7 +181,9 @@ impl Error {
         )
     }
 
-    /// Whether a write may have taken effect although its reply was never read.
+    /// Whether a write may have taken effect although its reply was never read. Never true of a call that only reads.
+    ///
+    /// True of [`ErrorKind::Substituted`], too: the substitute did carry the delete out.
     pub fn may_have_been_applied(&self) -> bool {
         self.0.fate == Fate::Unknown
     }
@@ -239,24 +245,25 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &*self.0;
         if let Some(verb) = inner.verb {
-            write!(f, "{verb}")?;
+            write!(f, "{verb} ")?;
             if let Some(key) = &inner.key {
-                write!(f, " {}", Shown(key))?;
+                write!(f, "{} ", Shown(key))?;
             }
-            match &inner.server {
-                Some(server) => write!(f, " on {server}: ")?,
-                None => f.write_str(": ")?,
+            if let Some(server) = &inner.server {
+                write!(f, "on {server} ")?;
             }
+            f.write_str("failed")?;
+            if let Some(phase) = inner.phase {
+                write!(f, " while {phase}")?;
+            }
+            if let Some(elapsed) = inner.elapsed {
+                write!(f, " after {elapsed:.1?}")?;
+            }
+            f.write_str(": ")?;
         } else if let Some(server) = &inner.server {
             write!(f, "{server}: ")?;
         }
         f.write_str(&inner.detail)?;
-        if let Some(phase) = inner.phase {
-            write!(f, " while {phase}")?;
-        }
-        if let Some(elapsed) = inner.elapsed {
-            write!(f, " after {elapsed:.1?}")?;
-        }
         if inner.fate == Fate::Unknown {
             f.write_str("; it may have been applied")?;
         }
@@ -287,11 +294,11 @@ impl ErrorKind {
             Self::PoolExhausted => {
                 "raise `max_connections` or `timeout`, or call from fewer threads"
             }
+            Self::OutOfResources => "look for leaks in this process, or raise its limits",
             Self::ServerDown => "it is tried again by itself after a short pause",
             Self::ConnectionLost => "the connection was closed and the next call opens another",
             Self::Protocol => "check that the address is a memcached's; the connection was closed",
             Self::NotANumber => "store counters with `set_counter` or as decimal text",
-            Self::Decode => "ask for the type that was stored, or read the bytes with `get_raw`",
             Self::Substituted => "delete again once its own server is back",
             _ => "",
         }

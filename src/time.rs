@@ -27,3 +27,71 @@ impl Deadline {
         self.0
     }
 }
+
+/// The time that one attempt at a node may take out of a call's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Attempt {
+    /// The end of the call. Waiting for other callers may last until then: no other node would help.
+    pub(crate) call: Deadline,
+    /// How much one node may use of what is left.
+    pub(crate) share: Share,
+    /// Whether that holds for the exchange too; else only for connecting, after which no other node may be asked.
+    pub(crate) moves: bool,
+    /// Nodes that have to be connected to after this one, and within the same time.
+    pub(crate) others: u32,
+}
+
+/// A part of the time that is left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Share {
+    All,
+    Half,
+    Fixed(Duration),
+}
+
+/// The ends of an attempt's steps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) connect: Deadline,
+    pub(crate) exchange: Deadline,
+}
+
+impl Attempt {
+    /// The only attempt.
+    pub(crate) fn only(call: Deadline) -> Self {
+        Self { call, share: Share::All, moves: false, others: 0 }
+    }
+
+    /// The steps of an attempt whose turn comes at `now`.
+    pub(crate) fn starting(&self, now: Instant) -> Steps {
+        let left = self.call.left(now);
+        let share = match self.share {
+            Share::All => self.call,
+            Share::Half => Deadline::after(now, left / 2),
+            Share::Fixed(share) => self.call.min(Deadline::after(now, share)),
+        };
+        let equal = Deadline::after(now, left / self.others.saturating_add(1));
+        Steps { connect: share.min(equal), exchange: if self.moves { share } else { self.call } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_leaves_time_for_the_next_where_there_may_be_one() {
+        let now = Instant::now();
+        let at = |ms| Deadline::after(now, Duration::from_millis(ms));
+        let attempt = Attempt { call: at(600), share: Share::Half, moves: true, others: 0 };
+        let steps = attempt.starting(now);
+        assert_eq!((steps.connect, steps.exchange), (at(300), at(300)));
+        let steps = Attempt { moves: false, others: 2, ..attempt }.starting(now);
+        assert_eq!((steps.connect, steps.exchange), (at(200), at(600)));
+        let share = Share::Fixed(Duration::from_millis(700));
+        let steps = Attempt { share, ..attempt }.starting(now);
+        assert_eq!((steps.connect, steps.exchange), (at(600), at(600)));
+        let steps = Attempt::only(at(600)).starting(now);
+        assert_eq!((steps.connect, steps.exchange), (at(600), at(600)));
+    }
+}

@@ -250,3 +250,18 @@ fn a_dead_server_fails_only_its_own_admin_result() {
     assert!(!client.restore("nobody"));
     assert!(client.restore(&addresses[1]));
 }
+
+#[test]
+fn an_unreadable_value_is_quoted_in_part_only() {
+    let server = TestServer::start().unwrap();
+    let client = Client::new(server.address()).unwrap();
+    let secret = "s3cr3t".repeat(10_000);
+    client.set("k", &vec![Some(&secret)], Ttl::NEVER).unwrap();
+    let error = client.get::<Vec<u32>>("k").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Decode);
+    let source = std::error::Error::source(&error).unwrap();
+    for text in [error.to_string(), format!("{error:?}"), source.to_string(), format!("{source:?}")]
+    {
+        assert!(text.len() < 700, "{} bytes: {}", text.len(), &text[..700]);
+    }
+}

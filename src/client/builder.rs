@@ -33,7 +33,10 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// The servers: address texts or [`Server`](crate::Server)s, one or several; replaces what was set before.
+    /// The servers: address texts or [`Server`](crate::Server)s, one or several; replaces what was set before. Required.
+    ///
+    /// Their order, names and weights decide where keys live, as [`Placement`] says. The same name or address
+    /// twice is an error at [`build`](Self::build).
     pub fn servers(mut self, servers: impl Into<ServerList>) -> Self {
         self.config.servers = servers.into();
         self
@@ -74,6 +77,8 @@ impl ClientBuilder {
     }
 
     /// The ceiling for `timeout`; a longer one is a configuration error (default 30 s; Whalin's `maxBusyTime`).
+    ///
+    /// It also holds for [`Client::with_timeout`].
     pub fn max_busy(mut self, d: Duration) -> Self {
         self.config.max_busy = d;
         self
@@ -89,24 +94,33 @@ impl ClientBuilder {
     }
 
     /// The deadline of a whole call: waiting, connecting, writing, reading, other servers (default 1 s; Whalin's `socketTO`).
+    ///
+    /// Above zero. A call may end up to 20 ms later, which saves a system call in each.
     pub fn timeout(mut self, d: Duration) -> Self {
         self.config.timeout = d;
         self
     }
 
     /// The part of the deadline that one server may use while another can still be tried (default half of what is left).
+    ///
+    /// It begins when the call has its turn: waiting for a free connection is bounded by the deadline alone.
+    ///
+    /// Only for calls that do no harm when sent twice: reads, `set`, `touch`. The others have the whole deadline,
+    /// since they go to no other server once they were sent. Above zero.
     pub fn attempt_timeout(mut self, d: Duration) -> Self {
         self.config.attempt_timeout = Some(d);
         self
     }
 
     /// The part of the deadline that connecting may use (default 250 ms; Whalin's `socketConnectTO`).
+    ///
+    /// It covers looking up the name and all of its addresses. Above zero.
     pub fn connect_timeout(mut self, d: Duration) -> Self {
         self.config.pool.connect_timeout = d;
         self
     }
 
-    /// Asks a socket that was idle for a second for the server's version before using it (default off; Whalin's `aliveCheck`).
+    /// Sends a `get` over a socket that was idle for a second before using it (default off; Whalin's `aliveCheck`).
     ///
     /// Without it such a socket is only looked at, which finds closed ones at the cost of one system call.
     pub fn alive_check(mut self, on: bool) -> Self {
@@ -115,12 +129,14 @@ impl ClientBuilder {
     }
 
     /// Sets `TCP_NODELAY`: small requests leave at once (default on; Whalin's `nagle`, which it applied inverted).
+    ///
+    /// Of no effect on unix sockets.
     pub fn nodelay(mut self, on: bool) -> Self {
         self.config.pool.nodelay = on;
         self
     }
 
-    /// Sets `SO_KEEPALIVE` (default on).
+    /// Sets `SO_KEEPALIVE`: the system finds out when an idle peer has vanished (default on). Of no effect on unix sockets.
     pub fn keepalive(mut self, on: bool) -> Self {
         self.config.pool.keepalive = on;
         self
@@ -160,12 +176,15 @@ impl ClientBuilder {
     }
 
     /// URL-encodes keys as Whalin's client does by default (default off; Whalin's `sanitizeKeys`).
+    ///
+    /// Letters, digits and `.-*_` stay, a space becomes `+`, every other byte `%XX`. The prefix is not encoded,
+    /// and the 250 bytes are counted after encoding.
     pub fn sanitize_keys(mut self, on: bool) -> Self {
         self.config.keys.sanitize = on;
         self
     }
 
-    /// Put before every key, once; it counts toward the 250 bytes (default none).
+    /// Put before every key, once and as it is; it counts toward the 250 bytes (default none).
     pub fn key_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.config.keys.prefix = prefix.into();
         self
@@ -174,8 +193,8 @@ impl ClientBuilder {
     /// Turns outages into misses, for cache-aside code (default off).
     ///
     /// Only failures of nodes and of time: reads give `None`, `set` gives `()`, other stores, deletes and
-    /// touches `false`, cas `Missing`, counters `None`. Bad keys, sizes and values remain errors. All are
-    /// counted in [`Client::status`] and told to the observer.
+    /// touches `false`, cas `Missing`, counters `None`. Bad keys, sizes and values remain errors, and so do those
+    /// of calls with one result a server. All are counted in [`Client::status`] and told to the observer.
     pub fn errors_as_misses(mut self, on: bool) -> Self {
         self.config.errors_as_misses = on;
         self
@@ -183,7 +202,7 @@ impl ClientBuilder {
 
     /// Told once of each failed call, on the caller's thread, with nothing locked (default none; Whalin's `errorHandler`).
     ///
-    /// A call for many keys tells its first error.
+    /// A call for many keys tells its first error, a call with one result a server the error of each that failed.
     pub fn observer(mut self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.config.observer = Some(Arc::new(observer));
         self
@@ -204,7 +223,8 @@ impl ClientBuilder {
 
     /// Looks for the reply this long, yielding the processor, before it lets the kernel wait (default zero: off).
     ///
-    /// It spends processor time to save the wake-up, for latency-bound tools on idle machines.
+    /// It spends processor time to save the wake-up, for latency-bound tools on idle machines. Calls for many keys
+    /// do not look.
     pub fn busy_poll(mut self, d: Duration) -> Self {
         self.config.pool.busy_poll = d;
         self
@@ -232,7 +252,22 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared.
+    /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared (default none).
+    ///
+    /// It overwrites [`codec`](Self::codec), [`placement`](Self::placement) and
+    /// [`sanitize_keys`](Self::sanitize_keys): where the cluster differs, set those behind it.
+    ///
+    /// ```
+    /// use mcpool::{Client, Placement, Preset};
+    /// // A cluster of Whalin's client with setHashingAlg(CONSISTENT_HASH).
+    /// let client = Client::builder()
+    ///     .preset(Preset::Whalin)
+    ///     .placement(Placement::Consistent)
+    ///     .servers(["10.0.0.1:11211", "10.0.0.2:11211"])
+    ///     .build()?;
+    /// # let _ = client;
+    /// # Ok::<(), mcpool::Error>(())
+    /// ```
     pub fn preset(mut self, preset: Preset) -> Self {
         let bundle = preset.bundle();
         self.config.codec = bundle.codec;
@@ -244,7 +279,9 @@ impl ClientBuilder {
     /// Checks every setting and makes the client; connects to nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting.
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting;
+    /// [`ErrorKind::OutOfResources`](crate::ErrorKind::OutOfResources) when no thread can be started. Servers that
+    /// are down are no error.
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;

@@ -93,7 +93,7 @@ impl Client {
         Ok(Self { keys: Arc::new(keys), ..self.clone() })
     }
 
-    /// A handle on the same pools that stores and reads values with another codec.
+    /// A handle on the same pools that stores and reads values with another codec; `primitives_as_strings` stays.
     #[must_use]
     pub fn with_codec(&self, codec: Codec) -> Self {
         let codec = Transcoder::new(codec, self.core.config.primitives_as_strings);
@@ -116,9 +116,14 @@ impl Client {
         &self.codec
     }
 
-    /// The nodes, as this process knows them.
+    /// The nodes, for names and places.
     pub(crate) fn router(&self) -> &Router {
         &self.core.latest().router
+    }
+
+    /// The nodes of this process; in a forked child its own, which are made at the first need.
+    pub(crate) fn own_router(&self, deadline: Deadline) -> Result<&Router> {
+        self.core.own(deadline).map(|core| &core.router)
     }
 
     /// Runs requests for many keys.

@@ -12,9 +12,10 @@ use crate::pool::NodePool;
 pub struct Status {
     /// Every server, in the order given to the builder.
     pub servers: Vec<ServerStatus>,
-    /// Calls that ended in an error since the client was built, with those turned into misses.
+    /// Calls that ended in an error since the client was built, with those turned into misses. A call for many
+    /// keys counts once, a call with one result a server once for each that failed.
     pub failed_calls: u64,
-    /// Errors that `errors_as_misses` turned into misses.
+    /// Errors that `errors_as_misses` turned into misses; in calls for many keys each key's.
     pub absorbed_errors: u64,
 }
 
@@ -65,9 +66,12 @@ impl Client {
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn status(&self) -> Status {
-        let now = Instant::now();
+        let timing = self.timing();
+        // Only a child that can have no thread is left with its parent's.
+        let router = self.own_router(timing.deadline).unwrap_or_else(|_| self.router());
+        let nodes = router.nodes().iter();
         Status {
-            servers: self.router().nodes().iter().map(|node| server_status(node, now)).collect(),
+            servers: nodes.map(|node| server_status(node, timing.started)).collect(),
             failed_calls: self.counters().failed.read(),
             absorbed_errors: self.counters().absorbed.read(),
         }

@@ -9,6 +9,9 @@ use super::layout::Layout;
 
 type Source = Box<dyn Error + Send + Sync>;
 
+/// A reason is cut here: serde's messages quote the value, which may be large or not for a log.
+const SHOWN: usize = 160;
+
 /// A value that the codec cannot hold. Nothing was sent.
 #[derive(Debug)]
 pub struct EncodeError(Box<EncodeInner>);
@@ -23,11 +26,11 @@ struct EncodeInner {
 
 impl EncodeError {
     pub(super) fn new(type_name: &'static str, codec: &'static str, why: String) -> Self {
-        Self(Box::new(EncodeInner { type_name, codec, why, source: None }))
+        Self(Box::new(EncodeInner { type_name, codec, why: short(&why), source: None }))
     }
 
     pub(super) fn custom(type_name: &'static str, source: Source) -> Self {
-        let (codec, why) = ("Custom", source.to_string());
+        let (codec, why) = ("Custom", short(&source.to_string()));
         Self(Box::new(EncodeInner { type_name, codec, why, source: Some(source) }))
     }
 
@@ -56,7 +59,6 @@ impl Error for EncodeError {
 #[derive(Debug)]
 pub struct DecodeError(Box<DecodeInner>);
 
-#[derive(Debug)]
 struct DecodeInner {
     asked: &'static str,
     codec: &'static str,
@@ -65,6 +67,28 @@ struct DecodeInner {
     why: String,
     stored: Payload,
     source: Option<Source>,
+}
+
+impl fmt::Debug for DecodeInner {
+    /// Without the value, which may be large or a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecodeInner")
+            .field("asked", &self.asked)
+            .field("codec", &self.codec)
+            .field("kind", &self.kind)
+            .field("why", &self.why)
+            .field("flags", &self.stored.flags)
+            .field("len", &self.stored.bytes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The start of a reason.
+fn short(why: &str) -> String {
+    match why.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", why.get(..end).unwrap_or_default()),
+        None => why.to_owned(),
+    }
 }
 
 /// What hindered the reading of a stored value.
@@ -110,7 +134,7 @@ impl DecodeError {
             codec: layout.name(),
             meaning: layout.meaning(flags),
             kind,
-            why,
+            why: short(&why),
             stored,
             source: None,
         }))
@@ -122,7 +146,7 @@ impl DecodeError {
             codec: "Custom",
             meaning: None,
             kind: DecodeErrorKind::Custom,
-            why: source.to_string(),
+            why: short(&source.to_string()),
             stored,
             source: Some(source),
         }))

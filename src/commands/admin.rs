@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Batch, Reply, Request, StatsArgument};
 use crate::router::{Part, Shape, Target};
-use crate::types::ToKey;
+use crate::types::{ToKey, Ttl};
 
 /// One result for each server, in the order given to the builder.
 #[derive(Debug, Clone)]
@@ -73,7 +73,8 @@ impl Client {
 
     /// Each server's statistics of one kind: `items`, `slabs`, `settings`, `sizes`, `conns`, `cachedump 1 10`, ….
     ///
-    /// An empty or unprintable kind is an error of every server.
+    /// An empty or unprintable kind is [`ErrorKind::Config`] for every server; one that a server does not know
+    /// is its own error, mostly [`ErrorKind::Refused`].
     pub fn stats_of(&self, kind: &str) -> PerServer<BTreeMap<String, String>> {
         let Some(argument) = StatsArgument::new(kind) else {
             let e =
@@ -83,10 +84,12 @@ impl Client {
         self.on_every_server(Request::Stats { argument: Some(argument) }, pairs)
     }
 
-    /// The keys each server holds, in no order. On a large server this is a long reply: use a handle with
-    /// a longer [`timeout`](Self::with_timeout). At most 64 MiB of key lines are read from a server; more is an error.
+    /// The keys each server holds, in no order.
     ///
-    /// It needs memcached 1.4.31 or newer (`lru_crawler metadump`).
+    /// On a large server this is a long reply: use a handle with a longer [`timeout`](Self::with_timeout). At most
+    /// 64 MiB of key lines are read from a server; more is an error.
+    ///
+    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`).
     pub fn dump_keys(&self) -> PerServer<Vec<DumpedKey>> {
         self.on_every_server(Request::DumpKeys, |reply| match reply {
             Reply::Lines(lines) => Ok(lines.iter().filter_map(|line| dumped(line)).collect()),
@@ -95,15 +98,24 @@ impl Client {
     }
 
     /// Forgets everything on every server, at once or after a delay (whole seconds, rounded up).
+    ///
+    /// As memcached has it, a delayed flush also takes what was stored after this call.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidTtl`] for every server when the delay ends past 2038-01-19; else each server's own.
     pub fn flush_all(&self, delay: Duration) -> PerServer<()> {
-        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
-        let Ok(seconds) = u32::try_from(seconds) else {
-            let e =
-                Error::new(ErrorKind::InvalidTtl, "the delay is beyond what memcached can express");
-            return self.per_server(|_| Err(e.clone()));
+        let delay = match delay {
+            Duration::ZERO => Ok(0),
+            // Beyond 30 days it has to be a date, as an expiry time has.
+            later => Ttl::from(later).wire(SystemTime::now()),
         };
-        let delay = (seconds > 0).then_some(seconds);
-        self.on_every_server(Request::FlushAll { delay }, done)
+        match delay {
+            Ok(seconds) => {
+                let delay = u32::try_from(seconds).ok().filter(|seconds| *seconds > 0);
+                self.on_every_server(Request::FlushAll { delay }, done)
+            }
+            Err(e) => self.per_server(|_| Err(e.into())),
+        }
     }
 
     /// Each server's version.
@@ -114,7 +126,7 @@ impl Client {
         })
     }
 
-    /// Sets how much each server logs.
+    /// Sets how much each server logs; 0 is the least.
     pub fn verbosity(&self, level: u32) -> PerServer<()> {
         self.on_every_server(Request::Verbosity { level }, done)
     }
@@ -131,27 +143,30 @@ impl Client {
         Ok(self.router().name(home).to_string())
     }
 
-    /// Opens connections to every server that is up: the larger of `initial_connections` and `min_connections`.
+    /// Opens connections to every server that is up, until the larger of `initial_connections` and `min_connections` are open.
     ///
-    /// The number opened, or the server's error. Each server has the time of one call.
+    /// The number newly opened, or the server's error. Servers are visited in turn, each with the time of one call.
     pub fn warm_up(&self) -> PerServer<usize> {
         self.per_server(|node| self.check_open().and_then(|()| self.warm_up_node(node)))
     }
 
     /// Lets a server that is down or out be used again at once; `false` if no server has that name.
     pub fn restore(&self, server: &str) -> bool {
-        let mut nodes = self.router().nodes().iter();
+        let Ok(router) = self.own_router(self.timing().deadline) else { return false };
+        let mut nodes = router.nodes().iter();
         nodes.find(|n| &**n.name() == server).map(|n| n.restore()).is_some()
     }
 
     /// Lets every server be used again at once.
     pub fn restore_all(&self) {
-        self.router().nodes().iter().for_each(|node| node.restore());
+        if let Ok(router) = self.own_router(self.timing().deadline) {
+            router.nodes().iter().for_each(|node| node.restore());
+        }
     }
 
     fn warm_up_node(&self, node: usize) -> Result<usize> {
-        let Some(node) = self.router().nodes().get(node) else { return Ok(0) };
         let deadline = self.timing().deadline;
+        let Some(node) = self.own_router(deadline)?.nodes().get(node) else { return Ok(0) };
         node.warm_up(deadline).map_err(|e| Error::from(e).with_server(node.name()))
     }
 

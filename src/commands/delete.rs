@@ -16,6 +16,15 @@ impl Client {
     /// A bad key; a server that could not be reached or did not answer in time. When failover took the
     /// delete to a substitute, [`ErrorKind::Substituted`](crate::ErrorKind::Substituted): the key's own
     /// server may still hold the value and show it when it is back.
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// client.set("k", "v", mcpool::Ttl::NEVER)?;
+    /// assert!(client.delete("k")?);
+    /// assert!(!client.delete("k")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn delete(&self, key: impl ToKey) -> Result<bool> {
         self.call(
             Verb::Delete,
@@ -31,7 +40,7 @@ impl Client {
         )
     }
 
-    /// Sets a value's expiry time; `false` if there is none.
+    /// Sets a value's expiry time; `false` if there is none (memcached 1.4.8 or newer).
     ///
     /// # Errors
     /// A bad key or expiry time; a server that could not be reached or did not answer in time.

@@ -98,6 +98,17 @@ impl Client {
     ///
     /// # Errors
     /// As [`get`](Self::get), and for an expiry time beyond what memcached can express.
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// use std::time::Duration;
+    /// client.set("session", "s-1", Duration::from_secs(60))?;
+    /// let session: Option<String> = client.get_and_touch("session", Duration::from_secs(600))?;
+    /// server.clock().advance(Duration::from_secs(100));
+    /// assert!(session.is_some() && client.contains_key("session")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn get_and_touch<T: DeserializeOwned>(
         &self,
         key: impl ToKey,
@@ -118,7 +129,7 @@ impl Client {
         )
     }
 
-    /// Whether there is a value; it is read and not decoded.
+    /// Whether there is a value; it is read and thrown away, so that it costs what a `get` costs.
     ///
     /// # Errors
     /// As [`get`](Self::get), decoding excepted.

@@ -22,7 +22,7 @@ impl<K: ToKey, R> Outcomes<K, R> {
         Self { entries, sorted: OnceLock::new() }
     }
 
-    /// The outcome of one key; `None` if the call did not have it.
+    /// The outcome of one key, of one that is there twice the first; `None` if the call did not have it.
     pub fn outcome(&self, key: impl ToKey) -> Option<&Result<R>> {
         let key = key.to_key().bytes;
         let bytes = |i: &usize| self.entries.get(*i).map_or(&[][..], |(k, _)| k.to_key().bytes);

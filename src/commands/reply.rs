@@ -38,16 +38,13 @@ pub(super) fn number(reply: Reply) -> Result<Option<u64>> {
     }
 }
 
-/// A refusal as an error; the protocol lets no other reply through that the verb cannot give.
-pub(super) fn unexpected(reply: Reply) -> Error {
-    match reply {
-        Reply::Refused(refusal) => refusal.into(),
-        _ => Error::new(ErrorKind::Protocol, "the reply does not fit the request"),
-    }
+/// The protocol lets no reply through that the verb cannot give, and the router none that is a refusal.
+pub(super) fn unexpected(_: Reply) -> Error {
+    Error::new(ErrorKind::Protocol, "the reply does not fit the request")
 }
 
 /// What a delete on a substitute leaves behind on the key's own server.
 pub(super) fn substituted(home: &std::sync::Arc<str>, used: &str) -> Error {
-    let why = format!("the server is down and the delete reached {used} in its place");
+    let why = format!("the server could not be asked and the delete reached {used} in its place");
     Error::new(ErrorKind::Substituted, why).with_server(home)
 }

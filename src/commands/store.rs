@@ -83,6 +83,16 @@ impl Client {
     ///
     /// # Errors
     /// As [`set`](Self::set).
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// use std::time::Duration;
+    /// let minute = Duration::from_secs(60);
+    /// assert!(client.add("lock", "mine", minute)?);
+    /// assert!(!client.add("lock", "theirs", minute)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add<T: Serialize + ?Sized>(
         &self,
         key: impl ToKey,
@@ -120,6 +130,15 @@ impl Client {
     ///
     /// # Errors
     /// As [`set_raw`](Self::set_raw).
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// client.set("log", "a", mcpool::Ttl::NEVER)?;
+    /// assert!(client.append("log", ",b")?);
+    /// assert_eq!(client.get::<String>("log")?.as_deref(), Some("a,b"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn append(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
         self.extend(Verb::Append, StoreVerb::Append, &key, bytes.as_ref())
     }
@@ -134,10 +153,22 @@ impl Client {
 
     /// Stores a value only if the present one is still the version that `token` stands for.
     ///
-    /// It goes only to the server that gave the token, and is never sent twice.
+    /// It goes only to the server that gave the token, and is not sent again once its last byte went out.
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// As [`set`](Self::set), and [`ErrorKind::Config`] for a token of a server that this client does not have.
+    ///
+    /// ```
+    /// # let server = mcpool::testing::TestServer::start()?;
+    /// # let client = mcpool::Client::new(server.address())?;
+    /// use mcpool::{CasOutcome, Ttl};
+    /// client.set("n", &1, Ttl::NEVER)?;
+    /// let item = client.gets::<u32>("n")?.expect("just stored");
+    /// client.set("n", &7, Ttl::NEVER)?; // someone else
+    /// let outcome = client.cas("n", &(item.value + 1), Ttl::NEVER, &item.cas)?;
+    /// assert_eq!(outcome, CasOutcome::Changed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cas<T: Serialize + ?Sized>(
         &self,
         key: impl ToKey,
@@ -197,13 +228,9 @@ impl Client {
     ) -> Result<Reply> {
         self.call(verb, key, miss, |call| {
             let exptime = ttl.wire(SystemTime::now())?;
-            let reply = self.encoded(value, |flags, value| {
+            self.encoded(value, |flags, value| {
                 self.store(call, &Store { verb: store, flags, exptime, value, only: None })
-            })?;
-            match reply {
-                Reply::Refused(refusal) => Err(refusal.into()),
-                reply => Ok(reply),
-            }
+            })
         })
     }
 

@@ -13,6 +13,8 @@ use crate::time::Deadline;
 
 /// Slices handed to one `sendmsg`.
 const SLICES: usize = 16;
+/// Writes and reads in a row, before others and the clock are looked at.
+const STEPS: usize = 4;
 
 /// A connection; from the first byte of an exchange until its last reply is complete it is not reusable.
 #[derive(Debug)]
@@ -92,7 +94,12 @@ impl Connection {
         while !self.conversation.is_done() {
             match self.receive(|stream, into| stream.recv(into, deadline)) {
                 Ok(0) => return Err(self.lost(batch)),
-                Ok(_) => self.understand(batch)?,
+                Ok(_) => {
+                    self.understand(batch)?;
+                    if !self.conversation.is_done() {
+                        self.heard = Instant::now();
+                    }
+                }
                 Err(e) => return Err(self.failed(Phase::Read, e, batch)),
             }
         }
@@ -105,17 +112,20 @@ impl Connection {
     }
 
     /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
+    ///
+    /// It comes back in time also from a peer that never stops sending.
     pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
-        loop {
+        for _ in 0..STEPS {
             let wrote = self.try_write(batch)?;
             let read = self.try_read(batch)?;
             if self.conversation.is_done() {
                 return Ok(Need::Nothing);
             }
             if !wrote && !read {
-                return Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite });
+                break;
             }
         }
+        Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite })
     }
 
     /// The error of an exchange that its deadline ended.

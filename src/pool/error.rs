@@ -1,7 +1,9 @@
 //! Why a pool could not run an exchange.
 
+use std::time::Duration;
+
 use crate::error::{Error, ErrorKind, Fate, Phase};
-use crate::net::NetError;
+use crate::net::{NetError, Trouble};
 
 /// A failed exchange, seen from above the pool.
 #[derive(Debug)]
@@ -19,6 +21,12 @@ pub(crate) enum PoolError {
 }
 
 impl PoolError {
+    /// Nobody could connect in the time that connecting may take.
+    pub(crate) fn unconnected() -> Self {
+        let trouble = Trouble::TimedOut { silent: Duration::ZERO };
+        Self::Net(NetError::unsent(Phase::Connect, trouble))
+    }
+
     /// What is known of the request.
     pub(crate) fn fate(&self) -> Fate {
         match self {

@@ -4,13 +4,15 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::error::PoolError;
-use super::node::{Lease, NodePool};
+use super::lease::Lease;
+use super::node::NodePool;
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
 use crate::protocol::{Batch, RefusalKind, Reply};
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline};
 
 /// A batch on its way over one node's connection; dropped before its end it closes the connection.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ pub(crate) struct Outcome {
 }
 
 impl NodePool {
-    /// Sends one request and reads its reply, by `deadline` at the latest.
+    /// Sends one request and reads its reply, within the attempt's time.
     ///
     /// # Errors
     /// No connection could be had, or the exchange failed; [`PoolError::fate`] says whether the
@@ -42,18 +44,20 @@ impl NodePool {
     pub(crate) fn exchange(
         &self,
         batch: &mut Batch<'_>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<Reply, PoolError> {
-        let mut lease = self.lease(deadline, now)?;
+        let mut lease = self.lease(attempt, now)?;
+        let (now, deadline) = lease.times();
         let (proven, generation) = lease.history();
         let Some(connection) = lease.connection() else { return Err(PoolError::Closed) };
         connection.begin(batch, now);
         let ended = connection.exchange(batch, deadline, self.config.busy_poll);
         let reply = connection.take(0);
         if let Err(e) = ended {
-            drop(lease);
+            // Before its place is free: whoever takes that should know.
             self.exchange_failed(proven, generation, &e);
+            drop(lease);
             // A hit is proven by its key, whatever came behind it.
             return reply.ok_or(PoolError::Net(e));
         }
@@ -65,32 +69,28 @@ impl NodePool {
     pub(crate) fn begin<'b>(
         &self,
         batch: Batch<'b>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<InFlight<'_, 'b>, PoolError> {
-        let lease = self.lease(deadline, now)?;
-        Ok(self.launch(lease, batch, now))
+        let lease = self.lease(attempt, now)?;
+        Ok(self.launch(lease, batch))
     }
 
     /// Starts a batch if a connection can be had without waiting for another caller; else gives it back.
     pub(crate) fn try_begin<'b>(
         &self,
         batch: Batch<'b>,
-        deadline: Deadline,
+        attempt: Attempt,
         now: Instant,
     ) -> Result<Result<InFlight<'_, 'b>, Batch<'b>>, PoolError> {
-        Ok(match self.try_lease(deadline, now)? {
-            Some(lease) => Ok(self.launch(lease, batch, now)),
+        Ok(match self.try_lease(attempt, now)? {
+            Some(lease) => Ok(self.launch(lease, batch)),
             None => Err(batch),
         })
     }
 
-    fn launch<'p, 'b>(
-        &'p self,
-        mut lease: Lease<'p>,
-        batch: Batch<'b>,
-        now: Instant,
-    ) -> InFlight<'p, 'b> {
+    fn launch<'p, 'b>(&'p self, mut lease: Lease<'p>, batch: Batch<'b>) -> InFlight<'p, 'b> {
+        let (now, _) = lease.times();
         let started = match lease.connection() {
             Some(connection) => {
                 connection.begin(&batch, now);
@@ -113,18 +113,13 @@ impl NodePool {
 
     /// Counts a complete exchange; a server that turned the connection away was not reached at all.
     fn answered(&self, reply: Option<Reply>) -> Result<Reply, PoolError> {
-        match reply {
-            Some(Reply::Refused(refusal)) if refusal.kind == RefusalKind::TooManyConnections => {
-                let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text);
-                self.dial_failed();
-                Err(PoolError::Net(NetError::unsent(Phase::Connect, Trouble::Io(e))))
-            }
-            Some(reply) => {
-                self.exchange_done();
-                Ok(reply)
-            }
-            None => Err(PoolError::Net(in_doubt(true))),
+        if let Some(e) = turned_away(reply.as_ref()) {
+            self.dial_failed();
+            return Err(PoolError::Net(e));
         }
+        let reply = reply.ok_or_else(|| PoolError::Net(in_doubt(true)))?;
+        self.exchange_done();
+        Ok(reply)
     }
 }
 
@@ -169,11 +164,17 @@ impl InFlight<'_, '_> {
         match &error {
             None => {
                 lease.finish(now);
+                if let Some(e) = turned_away(self.outcome.replies.first().and_then(Option::as_ref))
+                {
+                    self.pool.dial_failed();
+                    self.outcome = Outcome { error: Some(e), ..Outcome::default() };
+                    return;
+                }
                 self.pool.exchange_done();
             }
             Some(e) => {
-                drop(lease);
                 self.pool.exchange_failed(proven, generation, e);
+                drop(lease);
             }
         }
         self.outcome.error = error;
@@ -183,17 +184,27 @@ impl InFlight<'_, '_> {
 /// Runs all batches to their end, or until `deadline`; each ends on its own, none waits for another.
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
     loop {
-        let Some(ready) = wait_for_any(flights, deadline) else { return };
-        if ready.is_empty() && deadline.passed(Instant::now()) {
+        // What has come by the deadline still counts, once; a reply may have no end.
+        let late = deadline.passed(Instant::now());
+        if !drive_for(flights, deadline, now) {
+            return;
+        }
+        if late {
             flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;
         }
-        for i in ready {
-            if let Some(flight) = flights.get_mut(i) {
-                flight.advance(now);
-            }
+    }
+}
+
+/// Moves what can be moved, waiting for that until `pause` at most; `false` when all batches are at their end.
+pub(crate) fn drive_for(flights: &mut [InFlight<'_, '_>], pause: Deadline, now: Instant) -> bool {
+    let Some(ready) = wait_for_any(flights, pause) else { return false };
+    for i in ready {
+        if let Some(flight) = flights.get_mut(i) {
+            flight.advance(now);
         }
     }
+    true
 }
 
 /// Waits until some unfinished flight can move, and says which; `None` when all are over.
@@ -213,10 +224,18 @@ fn wait_for_any(flights: &mut [InFlight<'_, '_>], deadline: Deadline) -> Option<
     if fds.is_empty() {
         return None;
     }
-    // A signal or a system error only ends the wait early: the sockets say what is wrong.
-    let _ = poll(&mut fds, Some(&timespec(deadline.left(Instant::now()))));
-    let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
-    Some(ready.map(|(_, i)| i).collect())
+    match poll(&mut fds, Some(&timespec(deadline.left(Instant::now())))) {
+        // A signal only ends the wait early.
+        Ok(_) | Err(Errno::INTR) => {
+            let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
+            Some(ready.map(|(_, i)| i).collect())
+        }
+        // Where the system cannot wait, each socket is asked.
+        Err(_) => {
+            std::thread::yield_now();
+            Some(which)
+        }
+    }
 }
 
 fn timespec(left: Duration) -> Timespec {
@@ -224,6 +243,15 @@ fn timespec(left: Duration) -> Timespec {
         tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: left.subsec_nanos().into(),
     }
+}
+
+/// The error that stands for a first reply by which the server, which read no request, turned the connection away.
+fn turned_away(first: Option<&Reply>) -> Option<NetError> {
+    let Some(Reply::Refused(refusal)) = first else { return None };
+    (refusal.kind == RefusalKind::TooManyConnections).then(|| {
+        let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text.clone());
+        NetError::unsent(Phase::Connect, Trouble::Io(e))
+    })
 }
 
 /// The reply was never read since an earlier one of the batch left the connection in doubt.

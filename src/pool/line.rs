@@ -43,6 +43,8 @@ pub(crate) enum Grant<C> {
 pub(crate) enum Denied {
     /// The deadline passed while every permit was in use.
     Exhausted,
+    /// The time to connect passed while others tried to, and nobody had a connection.
+    Unconnected,
     /// The node went down.
     Down,
     /// The pool was closed.
@@ -79,7 +81,13 @@ impl<C> Line<C> {
     }
 
     /// A connection or the right to dial, in the order of arrival, by `deadline` at the latest.
-    pub(crate) fn acquire(&self, deadline: Deadline) -> Result<Grant<C>, Denied> {
+    ///
+    /// When at `connect` nobody has a connection, it waits no longer: the node seems not to be there.
+    pub(crate) fn acquire(
+        &self,
+        connect: Deadline,
+        deadline: Deadline,
+    ) -> Result<Grant<C>, Denied> {
         let ticket = {
             let mut state = self.state.lock();
             if let Some(outcome) = self.try_locked(&mut state) {
@@ -89,15 +97,20 @@ impl<C> Line<C> {
             state.waiting.push_back(ticket.clone());
             ticket
         };
-        if let Some(outcome) = ticket.take_by(deadline) {
-            return outcome;
+        for until in [connect.min(deadline), deadline] {
+            if let Some(outcome) = ticket.take_by(until) {
+                return outcome;
+            }
+            let mut state = self.state.lock();
+            let Some(at) = state.waiting.iter().position(|t| Arc::ptr_eq(t, &ticket)) else {
+                break;
+            };
+            let connected = state.open > state.dialing;
+            if !connected || until == deadline {
+                state.waiting.remove(at);
+                return Err(if connected { Denied::Exhausted } else { Denied::Unconnected });
+            }
         }
-        let mut state = self.state.lock();
-        if let Some(at) = state.waiting.iter().position(|t| Arc::ptr_eq(t, &ticket)) {
-            state.waiting.remove(at);
-            return Err(Denied::Exhausted);
-        }
-        drop(state);
         // It was served between the time-out and the lock: a grant must not be lost.
         ticket.take().unwrap_or(Err(Denied::Exhausted))
     }

@@ -4,23 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::node::NodePool;
+use super::wake::Wake;
 
 /// Waits this long at most when no pass and no probe is due.
 const FAR: Duration = Duration::from_secs(3600);
-
-/// Wakes the maintenance thread before its time; the thread ends when the last of these is gone.
-#[derive(Debug, Clone)]
-pub(crate) struct Wake(Sender<()>);
-
-impl Wake {
-    pub(crate) fn up(&self) {
-        // A full channel means that it is about to wake anyway.
-        let _ = self.0.try_send(());
-    }
-}
 
 /// The thread to be, before the nodes are known.
 #[derive(Debug)]
@@ -30,8 +20,8 @@ pub(crate) struct Maintenance {
 
 impl Maintenance {
     pub(crate) fn new() -> (Self, Wake) {
-        let (wake, wakes) = bounded(1);
-        (Self { wakes }, Wake(wake))
+        let (wake, wakes) = Wake::channel();
+        (Self { wakes }, wake)
     }
 
     /// Starts the thread. It holds no node between passes, so that dropping a client ends it.
@@ -60,13 +50,16 @@ impl Maintenance {
                 for_each(nodes, |node| node.tend(now));
                 next_pass = now.checked_add(interval).unwrap_or(now + FAR);
             }
+            for_each(nodes, |node| {
+                if node.next_probe().is_some_and(|at| at <= Instant::now()) {
+                    node.probe(Instant::now());
+                }
+            });
+            // Apart from the probes, so that one that panics has its next in time.
             let mut due = next_pass.min(now + FAR);
             let mut open = false;
             for_each(nodes, |node| {
                 open |= !node.is_closed();
-                if node.next_probe().is_some_and(|at| at <= Instant::now()) {
-                    node.probe(Instant::now());
-                }
                 due = node.next_probe().map_or(due, |at| due.min(at));
             });
             if !open || self.wakes.recv_deadline(due) == Err(RecvTimeoutError::Disconnected) {
@@ -80,7 +73,10 @@ impl Maintenance {
 fn for_each(nodes: &[Weak<NodePool>], mut work: impl FnMut(&NodePool)) {
     for node in nodes.iter().filter_map(Weak::upgrade).filter(|node| !node.is_closed()) {
         if catch_unwind(AssertUnwindSafe(|| work(&node))).is_err() {
-            log::error!("{}: maintenance panicked and goes on", node.name());
+            // The logger may be what panicked.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                log::error!("{}: maintenance panicked and goes on", node.name());
+            }));
         }
     }
 }

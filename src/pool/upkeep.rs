@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::node::{NodePool, answers};
+use super::lease::answers;
+use super::node::NodePool;
 use crate::health::{Failure, Gate};
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline};
 
 impl NodePool {
     /// One pass: closes what is idle or old, then opens up to the minimum while the node answers.
@@ -44,13 +45,13 @@ impl NodePool {
         self.health.next_probe()
     }
 
-    /// Asks a down node for its version once its back-off is over.
+    /// Asks a down node for a key that nobody stores, once its back-off is over.
     pub(super) fn probe(&self, now: Instant) {
         if self.health.is_up() || self.health.gate(now, true) != Gate::Probe {
             return;
         }
         let deadline = Deadline::after(now, self.config.connect_timeout);
-        let alive = match self.lease(deadline, now) {
+        let alive = match self.lease(Attempt::only(deadline), now) {
             Ok(mut lease) => {
                 let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
                 if alive {

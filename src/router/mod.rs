@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 pub use failover::Failover;
 pub(crate) use fanout::{Part, Shape};
 
+use crate::error::Error;
 use crate::pool::NodePool;
 use crate::protocol::{Reply, Verb};
 use crate::ring::Ring;
-use crate::time::Deadline;
+use crate::time::{Attempt, Deadline, Share};
 
 /// The nodes of a client and the rules by which keys find them.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Timing {
     pub(crate) deadline: Deadline,
 }
 
-/// A reply and where it came from.
+/// A reply that is no refusal, and where it came from.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
@@ -73,6 +74,14 @@ impl Router {
         self.nodes.get(node).map_or_else(|| "?".into(), |n| n.name().clone())
     }
 
+    /// A node's reply as an answer; its "no" as an error that names it.
+    fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
+        match reply {
+            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
+            reply => Ok(Answer { reply, node, substituted }),
+        }
+    }
+
     /// The node that a key belongs to while every node is up.
     pub(crate) fn home(&self, target: &Target<'_>) -> usize {
         target.only.unwrap_or_else(|| self.ring.primary(target.place, target.hash))
@@ -97,12 +106,13 @@ impl Router {
                 && tried < self.nodes.len()
     }
 
-    /// The part of the deadline that one node may use, so that another can still be tried.
-    fn attempt(&self, verb: Verb, has_next: bool, deadline: Deadline, now: Instant) -> Deadline {
-        if !has_next || !verb.is_repeatable() {
-            return deadline;
-        }
-        let share = self.attempt_timeout.unwrap_or_else(|| deadline.left(now) / 2);
-        deadline.min(Deadline::after(now, share))
+    /// The part of the call's time that one node may use, so that another can still be tried.
+    fn attempt(&self, verb: Verb, has_next: bool, call: Deadline) -> Attempt {
+        let share = match self.attempt_timeout {
+            _ if !has_next => Share::All,
+            Some(share) => Share::Fixed(share),
+            None => Share::Half,
+        };
+        Attempt { share, moves: verb.is_repeatable(), ..Attempt::only(call) }
     }
 }

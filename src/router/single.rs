@@ -19,7 +19,8 @@ impl Router {
     /// Runs the one request of `batch` for the key at `target`.
     ///
     /// # Errors
-    /// The home node's error, marked as possibly applied if any attempt may have been.
+    /// The refusal of the node that answered; else the home node's error, marked as possibly applied if any
+    /// attempt may have been.
     pub(crate) fn run(
         &self,
         verb: Verb,
@@ -29,7 +30,7 @@ impl Router {
     ) -> Result<Answer, Error> {
         let home = self.home(target);
         match self.run_on(home, verb, self.has_candidate(target, 1), batch, timing) {
-            Ok(reply) => Ok(Answer { reply, node: home, substituted: false }),
+            Ok(reply) => self.answer(reply, home, false),
             Err(failed) => self.go_on(verb, target, batch, timing, failed),
         }
     }
@@ -56,7 +57,9 @@ impl Router {
             tried += 1;
             let timing = Timing { started: Instant::now(), ..timing };
             match self.run_on(node, verb, self.has_candidate(target, tried), batch, timing) {
-                Ok(reply) => return Ok(Answer { reply, node, substituted: true }),
+                Ok(reply) => {
+                    return self.answer(reply, node, true).map_err(|e| e.with_fate(fate));
+                }
                 Err(other) => {
                     goes_on = other.goes_on;
                     if other.error.fate() == Fate::Unknown {
@@ -81,7 +84,7 @@ impl Router {
             return Err(Failed { error: PoolError::Closed, goes_on: false });
         };
         let mut now = timing.started;
-        let attempt = self.attempt(verb, has_next, timing.deadline, now);
+        let attempt = self.attempt(verb, has_next, timing.deadline);
         let mut again = false;
         loop {
             let error = match node.admit(now).and_then(|()| node.exchange(batch, attempt, now)) {
@@ -90,7 +93,7 @@ impl Router {
             };
             now = Instant::now();
             match next(verb, &error, again) {
-                Next::Repeat if !attempt.passed(now) => {
+                Next::Repeat if !timing.deadline.passed(now) => {
                     node.stats().retries.one();
                     again = true;
                 }

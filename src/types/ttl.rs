@@ -9,7 +9,11 @@ const RELATIVE_LIMIT: u64 = 60 * 60 * 24 * 30;
 /// When a value expires.
 ///
 /// Made from a [`Duration`] (rounded up to whole seconds), from a [`SystemTime`], or one of the
-/// constants. A zero duration and a past time mean "at once", never "never".
+/// constants. A zero duration and a past time mean "at once", never "never". What ends past 2038-01-19 is an
+/// [`InvalidTtl`](crate::ErrorKind::InvalidTtl) error of the call.
+///
+/// A duration over 30 days goes out as a date, since memcached takes larger numbers for dates; it then depends on
+/// this machine's clock and the server's agreeing.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

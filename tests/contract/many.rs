@@ -57,7 +57,7 @@ pub(crate) fn ten_thousand_keys_come_back(stand: &Stand) {
 
 pub(crate) fn large_values_come_back_together(stand: &Stand) {
     let client = stand.client();
-    let value = |n: usize| vec![n as u8; 100_000 + n];
+    let value = |n: usize| vec![u8::try_from(n).unwrap(); 100_000 + n];
     client
         .set_many((0..40).map(|n| (format!("k{n}"), value(n))), Ttl::NEVER)
         .into_result()

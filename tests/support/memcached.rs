@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use rustix::process::{Pid, Signal, geteuid, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 
 /// Where it may be installed beside the directories of PATH.
 const SBIN: [&str; 4] = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
@@ -96,7 +96,9 @@ impl Memcached {
 
     /// Stops the process in its tracks: the kernel goes on accepting for it, nobody answers.
     pub(crate) fn pause(&self) {
-        self.signal(Signal::STOP);
+        let pid = self.signal(Signal::STOP);
+        // Its threads run on until the kernel gets to them.
+        waitpid(Some(pid), WaitOptions::UNTRACED).expect("a child of ours");
     }
 
     pub(crate) fn resume(&self) {
@@ -137,10 +139,11 @@ impl Memcached {
         server
     }
 
-    fn signal(&self, signal: Signal) {
+    fn signal(&self, signal: Signal) -> Pid {
         let pid =
             i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process id");
         kill_process(pid, signal).expect("the process is there");
+        pid
     }
 }
 

@@ -1,5 +1,6 @@
 //! What integration tests share: servers real, scripted and swallowing, wire transcripts, a process of one's own.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
 pub(crate) mod alone;
 pub(crate) mod blackhole;

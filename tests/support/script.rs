@@ -108,9 +108,15 @@ impl Peer {
         (n > 0).then(|| text.trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// Sends bytes; a client that has closed is no error.
-    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        _ = self.stream.get_mut().write_all(bytes.as_ref());
+    /// Sends bytes; false once the client has closed.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Takes so many bytes, or fewer when the client has closed.
+    pub(crate) fn take(&mut self, n: usize) {
+        // What follows on a broken connection finds out by itself.
+        _ = self.stream.read_exact(&mut vec![0; n]);
     }
 
     /// Reads until the client closes.

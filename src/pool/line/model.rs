@@ -40,7 +40,7 @@ impl World {
 
 /// One call: gets a connection or dials, uses it, gives it back or loses it.
 fn call(line: &Line<u32>, world: &World, deadline: Deadline, loses: bool) -> Result<(), Denied> {
-    match line.acquire(deadline)? {
+    match line.acquire(deadline, deadline)? {
         Grant::Connection(c) => assert_eq!(c, 7),
         Grant::Dial => {
             world.dial(1);
@@ -120,11 +120,11 @@ fn a_failed_dial_wakes_the_next_in_line() {
         let other = {
             let line = line.clone();
             thread::spawn(move || {
-                assert_eq!(line.acquire(patient()), Ok(Grant::Dial));
+                assert_eq!(line.acquire(patient(), patient()), Ok(Grant::Dial));
                 line.dial_failed();
             })
         };
-        assert_eq!(line.acquire(patient()), Ok(Grant::Dial));
+        assert_eq!(line.acquire(patient(), patient()), Ok(Grant::Dial));
         line.dial_failed();
         other.join().expect("no panic");
         assert_eq!(line.counts(), Counts::default());
@@ -162,14 +162,14 @@ fn a_node_that_goes_down_strands_no_waiter() {
         let waiter = {
             let line = line.clone();
             thread::spawn(move || {
-                let grant = line.acquire(patient());
+                let grant = line.acquire(patient(), patient());
                 if grant == Ok(Grant::Dial) {
                     line.dial_failed();
                 }
                 grant
             })
         };
-        if line.acquire(patient()) == Ok(Grant::Dial) {
+        if line.acquire(patient(), patient()) == Ok(Grant::Dial) {
             line.turn_away(Denied::Down);
             line.dial_failed();
         }

@@ -1,0 +1,227 @@
+//! What is sent a second time and what never is, and what a call says of a write whose reply it did not get.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::Duration;
+
+use mcpool::testing::{Event, Fault, TestServer, When};
+use mcpool::{CasOutcome, CasToken, Client, ErrorKind, Failover, Ttl};
+
+use super::calls::SINGLE;
+use super::common::{HANG, key_on, patient, status};
+
+fn client(server: &TestServer) -> Client {
+    patient(server.address()).timeout(HANG).build().expect("settings")
+}
+
+/// A server that holds "1" under "k", a client of it, and the value's token.
+fn stocked() -> (TestServer, Client, CasToken) {
+    let server = TestServer::start().expect("a port");
+    let client = client(&server);
+    server.put("k", "1", 0);
+    let token = client.gets::<String>("k").expect("read").expect("there").cas;
+    server.clear_events();
+    (server, client, token)
+}
+
+/// The command's first word as the server sees it.
+fn word(call: &str) -> &str {
+    match call {
+        "get_and_touch" => "gat",
+        "gets" | "set" | "touch" | "add" | "replace" | "append" | "prepend" | "cas" | "incr"
+        | "decr" | "delete" => call,
+        "set_raw" | "set_counter" => "set",
+        "incr_or_init" => "incr",
+        "decr_or_init" => "decr",
+        _ => "get",
+    }
+}
+
+fn times(server: &TestServer, word: &str) -> usize {
+    server.commands().iter().filter(|line| line.split(' ').next() == Some(word)).count()
+}
+
+#[test]
+fn a_call_whose_connection_dies_under_it_is_repeated_once_or_says_that_it_may_have_been_applied() {
+    let (server, client, token) = stocked();
+    for call in SINGLE {
+        let token = if call.name == "cas" {
+            client.set_counter("k", 1, Ttl::NEVER).expect("stored");
+            &client.gets::<u64>("k").expect("read").expect("there").cas
+        } else {
+            &token
+        };
+        server.clear_events();
+        server.fault(Fault::CloseAfter(0), When::next(1));
+        let result = (call.run)(&client, "k", token);
+        let sent = times(&server, word(call.name));
+        if call.repeatable {
+            assert!(
+                !matches!(&result, Err(e) if e.kind() == ErrorKind::ConnectionLost),
+                "{}: {result:?}",
+                call.name
+            );
+            assert_eq!(sent, 2, "{}", call.name);
+        } else {
+            let error = result.expect_err(call.name);
+            assert_eq!(error.kind(), ErrorKind::ConnectionLost, "{error}");
+            assert!(error.may_have_been_applied(), "{}: {error}", call.name);
+            assert_eq!(sent, 1, "{}", call.name);
+        }
+    }
+}
+
+#[test]
+fn a_read_whose_connections_die_again_and_again_is_given_up_and_never_said_to_be_applied() {
+    let (server, client, _) = stocked();
+    server.fault(Fault::CloseAfter(0), When::always().verb("get"));
+    let error = client.get::<u64>("k").expect_err("it always ends");
+    assert_eq!(error.kind(), ErrorKind::ConnectionLost, "{error}");
+    assert!(!error.may_have_been_applied(), "{error}");
+    assert_eq!(times(&server, "get"), 2);
+    assert_eq!(status(&client, &server.address()).retries, 1);
+}
+
+#[test]
+fn a_time_out_of_a_write_says_that_it_may_have_been_applied_and_is_never_repeated() {
+    let (server, client, token) = stocked();
+    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
+    for call in SINGLE.iter().filter(|call| !call.repeatable) {
+        server.clear_events();
+        server.fault(Fault::Hang, When::next(1));
+        let error = (call.run)(&hurried, "k", &token).expect_err(call.name);
+        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+        assert!(error.may_have_been_applied(), "{}: {error}", call.name);
+        assert!(times(&server, word(call.name)) <= 1, "{}", call.name);
+    }
+}
+
+#[test]
+fn a_socket_that_closed_while_idle_is_noticed_before_anything_is_sent_so_that_no_write_is_lost() {
+    let (server, client, token) = stocked();
+    let calls: Vec<_> =
+        SINGLE.iter().filter(|call| !matches!(call.name, "cas" | "delete")).collect();
+    let idle = |n| status(&client, &server.address()).idle == n;
+    thread::scope(|scope| {
+        // As many connections as calls: each holds one while all the others are late.
+        server.fault(Fault::Late(Duration::from_millis(200)), When::next(calls.len()));
+        for _ in &calls {
+            scope.spawn(|| client.get::<u64>("k").expect("only late"));
+        }
+    });
+    assert!(!idle(0) && !idle(1), "there is more than one to be noticed");
+    server.close_connections();
+    // What is idle for a second is looked at before it is used; waiting is the only way to be idle.
+    thread::sleep(Duration::from_millis(1_010));
+    server.clear_events();
+    for call in calls {
+        (call.run)(&client, "k", &token).unwrap_or_else(|e| panic!("{}: {e}", call.name));
+    }
+    let retries = status(&client, &server.address()).retries;
+    assert_eq!(retries, 0, "nothing was sent on a closed socket");
+}
+
+#[test]
+fn what_was_not_sent_to_its_last_byte_is_sent_again_whatever_it_is() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let server = thread::spawn(move || {
+        // The first connection ends in the middle of the request, more of which is sent than any buffer holds.
+        let (mut first, _) = listener.accept().expect("a client");
+        first.read_exact(&mut [0; 1 << 16]).expect("the start of it");
+        drop(first);
+        let (second, _) = listener.accept().expect("the client again");
+        let mut reader = BufReader::new(second);
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a line");
+        let len: usize = line.trim().rsplit(' ').next().expect("a word").parse().expect("a length");
+        std::io::copy(&mut reader.by_ref().take(len as u64 + 2), &mut std::io::sink())
+            .expect("the value");
+        reader.get_mut().write_all(b"STORED\r\n").expect("the client waits");
+        line
+    });
+    let client = patient(&*address)
+        .timeout(HANG)
+        .maintenance_interval(Duration::ZERO)
+        .build()
+        .expect("settings");
+    assert!(client.append("k", vec![b'x'; 32 << 20]).expect("sent again"));
+    assert_eq!(server.join().expect("served"), "append k 0 0 33554432\r\n");
+}
+
+#[test]
+fn a_counter_whose_server_refuses_goes_on_since_nothing_was_sent() {
+    let [first, second] =
+        [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
+    let client = patient([first.address(), second.address()])
+        .maintenance_interval(Duration::ZERO)
+        .build()
+        .expect("settings");
+    let key = key_on(&client, &first.address(), "n");
+    second.put(&key, "41", 0);
+    first.stop();
+    assert_eq!(client.incr(&key, 1).expect("counted elsewhere"), Some(42));
+}
+
+#[test]
+fn a_token_is_only_ever_shown_to_the_server_that_gave_it() {
+    let [first, second] =
+        [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
+    let client = patient([first.address(), second.address()]).build().expect("settings");
+    let key = key_on(&client, &first.address(), "k");
+    client.set(&key, "old", Ttl::NEVER).expect("stored");
+    let token = client.gets::<String>(&key).expect("read").expect("there").cas;
+    first.stop();
+    client.get::<String>(&key).expect("the connection's end is noticed, and another server asked");
+    let error = client.cas(&key, "new", Ttl::NEVER, &token).expect_err("its server is away");
+    assert_eq!(error.kind(), ErrorKind::ServerDown, "{error}");
+    assert_eq!(error.server(), Some(&*first.address()), "{error}");
+    assert!(!error.may_have_been_applied(), "{error}");
+    assert_eq!(times(&second, "cas"), 0);
+    first.listen().expect("the same port");
+    let outcome = client.cas(&key, "new", Ttl::NEVER, &token).expect("its server is back");
+    assert_eq!(outcome, CasOutcome::Stored);
+}
+
+#[test]
+fn a_delete_that_reached_a_substitute_is_no_success() {
+    let [first, second] =
+        [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
+    let client = patient([first.address(), second.address()]).build().expect("settings");
+    let key = key_on(&client, &first.address(), "k");
+    client.set(&key, "old", Ttl::NEVER).expect("stored");
+    first.stop();
+    client.get::<String>(&key).expect("the connection's end is noticed, and another server asked");
+    let error = client.delete(&key).expect_err("the key's own server still has it");
+    assert_eq!(error.kind(), ErrorKind::Substituted, "{error}");
+    assert_eq!(error.server(), Some(&*first.address()), "{error}");
+    let outcome = client.delete_many([&key]);
+    let error = outcome.outcome(&key).expect("asked").as_ref().expect_err("the same");
+    assert_eq!(error.kind(), ErrorKind::Substituted, "{error}");
+    first.listen().expect("the same port");
+    assert_eq!(client.get::<String>(&key).expect("read").as_deref(), Some("old"));
+    assert!(client.delete(&key).expect("deleted for real"));
+}
+
+#[test]
+fn without_failover_the_call_fails_and_names_the_server() {
+    let [first, second] =
+        [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
+    let client = patient([first.address(), second.address()])
+        .failover(Failover::Off)
+        .maintenance_interval(Duration::ZERO)
+        .build()
+        .expect("settings");
+    let key = key_on(&client, &first.address(), "k");
+    first.stop();
+    for error in [
+        client.get::<String>(&key).expect_err("it is away"),
+        client.delete(&key).expect_err("it is away"),
+        client.set(&key, "v", Ttl::NEVER).expect_err("it is away"),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::ServerDown, "{error}");
+        assert_eq!(error.server(), Some(&*first.address()), "{error}");
+    }
+    assert!(!second.events().iter().any(|e| matches!(e, Event::Connected { .. })), "a key moved");
+}
