@@ -37,3 +37,5 @@ mod server_limits;
 mod stand;
 #[path = "faults/timeouts.rs"]
 mod timeouts;
+#[path = "faults/values.rs"]
+mod values;
