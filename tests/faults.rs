@@ -7,6 +7,8 @@ mod support;
 
 #[path = "faults/addresses.rs"]
 mod addresses;
+#[path = "faults/admin.rs"]
+mod admin;
 #[path = "faults/cas.rs"]
 mod cas;
 #[path = "faults/dead_server.rs"]
@@ -23,6 +25,8 @@ mod expiry;
 mod keys;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
+#[path = "faults/noreply.rs"]
+mod noreply;
 #[path = "faults/parsing.rs"]
 mod parsing;
 #[path = "faults/pool.rs"]
