@@ -9,13 +9,21 @@ mod support;
 mod addresses;
 #[path = "faults/cas.rs"]
 mod cas;
+#[path = "faults/dead_server.rs"]
+mod dead_server;
 #[path = "faults/distribution.rs"]
 mod distribution;
 #[path = "faults/expiry.rs"]
 mod expiry;
+#[path = "faults/keys.rs"]
+mod keys;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
 #[path = "faults/pool.rs"]
 mod pool;
 #[path = "faults/process.rs"]
 mod process;
+#[path = "faults/proxies.rs"]
+mod proxies;
+#[path = "contract/stand.rs"]
+mod stand;

@@ -1,5 +1,7 @@
 //! A server of one kind, with clients and a raw socket beside it; in the end no client may have lost a connection.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, TcpStream};
