@@ -32,7 +32,7 @@ pub(crate) fn bad_keys_are_refused_by_every_call_before_anything_is_sent(stand: 
             assert_eq!(error.key(), Some(key.as_bytes()), "{name}");
             assert_eq!(error.server(), None, "{name}");
             assert!(!error.may_retry() && !error.may_have_been_applied(), "{name}");
-            assert!(error.source().is_some_and(|source| source.is::<KeyError>()), "{name}");
+            assert!(error.source().unwrap().is::<KeyError>(), "{name}");
         };
         for call in SINGLE {
             refused(call.name, &(call.run)(&client, key, &token).expect_err(call.name));
@@ -87,7 +87,7 @@ fn not_encoded(client: &Client, value: &impl Serialize) {
         assert_eq!(error.kind(), ErrorKind::Encode, "{error}");
         assert_eq!(error.key(), Some(&b"k"[..]), "{error}");
         assert!(!error.may_retry() && !error.may_have_been_applied());
-        assert!(error.source().is_some_and(|source| source.is::<mcpool::EncodeError>()));
+        assert!(error.source().unwrap().is::<mcpool::EncodeError>());
     }
     assert_eq!(client.status().servers[0].exchanges, before, "nothing went out");
     assert_eq!(client.get::<String>("k").unwrap(), None);
