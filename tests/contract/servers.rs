@@ -54,7 +54,9 @@ pub(crate) fn a_routed_key_lives_where_its_route_lives_and_a_hash_chooses_the_se
             let (user, name) = (format!("user:{n}"), format!("{placement}:orders:{n}"));
             let key = Key::routed(name.as_str(), user.as_str());
             client.set(&key, &n, Ttl::NEVER).unwrap();
-            assert_eq!(holders(&stands, &name), [client.server_for(&user).unwrap()], "{name}");
+            let home = client.server_for(&user).unwrap();
+            assert_eq!(client.server_for(&key).unwrap(), home, "{name}");
+            assert_eq!(holders(&stands, &name), [home], "{name}");
             assert_eq!(client.get::<i32>(&key).unwrap(), Some(n));
             let found = client.get_many::<i32, _>([&key]);
             assert_eq!(found.get(&key), Some(&n), "also among many");
