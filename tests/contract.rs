@@ -12,22 +12,33 @@ mod bad_input;
 mod codecs;
 #[path = "contract/counters.rs"]
 mod counters;
+#[path = "contract/expiry.rs"]
+mod expiry;
 #[path = "contract/handles.rs"]
 mod handles;
 #[path = "contract/many.rs"]
 mod many;
+#[path = "contract/outages.rs"]
+mod outages;
 #[path = "contract/reads.rs"]
 mod reads;
+#[path = "contract/servers.rs"]
+mod servers;
 #[path = "contract/stand.rs"]
 mod stand;
 #[path = "contract/stores.rs"]
 mod stores;
+#[path = "contract/values.rs"]
+mod values;
 
 /// Makes a test of each behaviour on each kind of server.
 macro_rules! contract {
     ($($family:ident: $($behaviour:ident)+;)+) => {
         contract!(@on embedded, $($family: $($behaviour)+;)+);
+        contract!(@on embedded_v6, $($family: $($behaviour)+;)+);
+        contract!(@on embedded_unix, $($family: $($behaviour)+;)+);
         contract!(@on real, $($family: $($behaviour)+;)+);
+        contract!(@on real_v6, $($family: $($behaviour)+;)+);
         contract!(@on real_unix, $($family: $($behaviour)+;)+);
     };
     (@on $kind:ident, $($family:ident: $($behaviour:ident)+;)+) => {
@@ -35,7 +46,9 @@ macro_rules! contract {
             $(mod $family {
                 $(#[test]
                 fn $behaviour() {
-                    crate::$family::$behaviour(&crate::stand::Stand::$kind());
+                    let stand = crate::stand::Stand::$kind();
+                    crate::$family::$behaviour(&stand);
+                    stand.nothing_is_lost();
                 })+
             })+
         }
@@ -57,12 +70,12 @@ contract! {
         cas_tells_stored_changed_and_missing_apart
         a_cas_token_of_another_client_is_refused
         delete_and_touch_say_whether_there_was_a_value
-        a_ttl_is_kept_and_immediate_never_means_never
-        a_value_over_the_servers_limit_is_too_large_and_the_connection_goes_on;
+        a_ttl_is_kept_and_immediate_never_means_never;
     counters:
         incr_and_decr_count_what_set_stored
         counters_wrap_up_and_stop_at_zero
         a_counter_that_is_no_number_is_a_typed_error
+        text_that_only_looks_like_a_number_is_not_counted
         incr_or_init_starts_at_the_initial_value
         a_counter_is_read_with_the_blanks_that_decr_leaves;
     many:
@@ -73,6 +86,7 @@ contract! {
         large_values_come_back_together
         gets_many_gives_tokens_that_work
         one_value_that_cannot_be_encoded_fails_alone
+        one_value_over_the_servers_limit_fails_alone
         delete_many_says_what_there_was
         no_keys_are_no_work;
     codecs:
@@ -84,20 +98,38 @@ contract! {
         a_custom_codec_sees_every_value;
     handles:
         a_prefix_is_put_before_every_key_once
+        a_handles_prefix_takes_the_place_of_the_clients
         handles_share_pools_and_keep_their_own_settings
         close_is_final_and_harmless_twice
-        the_observer_hears_of_each_failure_once
         one_thread_needs_one_connection;
     admin:
         every_server_tells_its_version_and_figures
         flush_all_forgets_everything
         keys_can_be_listed
         warm_up_opens_the_initial_connections;
+    expiry:
+        what_is_expired_is_gone_for_every_verb;
+    values:
+        every_kind_of_value_comes_back_by_every_codec;
+    outages:
+        an_outage_is_every_verbs_miss_where_that_is_asked_for
+        errors_as_misses_hides_no_mistake_of_the_caller
+        the_observer_hears_of_each_failed_call_exactly_once
+        every_call_to_a_server_that_is_gone_says_so;
+    servers:
+        server_for_names_the_server_that_really_holds_the_key
+        a_routed_key_lives_where_its_route_lives_and_a_hash_chooses_the_server
+        many_keys_go_to_their_servers_over_one_connection_each
+        a_server_that_is_gone_fails_only_its_own_result;
     bad_input:
-        bad_keys_are_refused_before_anything_is_sent
+        bad_keys_are_refused_by_every_call_before_anything_is_sent
         a_key_may_be_legal_alone_and_too_long_with_its_prefix
         what_json_cannot_hold_is_a_typed_error
-        an_expiry_beyond_memcached_is_a_typed_error
+        what_the_other_codecs_cannot_hold_is_a_typed_error
+        an_expiry_beyond_memcached_is_refused_by_every_call_that_takes_one
         a_value_over_the_clients_limit_is_refused_before_anything_is_sent
+        a_value_over_the_clients_limit_that_someone_else_stored_is_not_read
+        a_value_over_the_servers_limit_fails_alone_and_costs_no_connection
+        the_servers_limit_is_the_one_it_was_started_with
         clean_refusals_cost_no_connection;
 }

@@ -4,8 +4,6 @@
 
 mod support;
 
-#[path = "failure/calls.rs"]
-mod calls;
 #[path = "failure/common.rs"]
 mod common;
 

@@ -170,9 +170,14 @@ impl Client {
         node.warm_up(deadline).map_err(|e| Error::from(e).with_server(node.name()))
     }
 
+    /// One result a server, without a common request; the error of each that failed is told.
     fn per_server<T>(&self, run: impl Fn(usize) -> Result<T>) -> PerServer<T> {
         let nodes = self.router().nodes().iter().enumerate();
-        PerServer(nodes.map(|(i, node)| (node.name().to_string(), run(i))).collect())
+        let results = nodes.map(|(i, node)| {
+            let outcome = run(i).inspect_err(|e| self.report(e));
+            (node.name().to_string(), outcome)
+        });
+        PerServer(results.collect())
     }
 
     /// Sends one request to every server at once.

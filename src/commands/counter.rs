@@ -101,7 +101,10 @@ impl Client {
             Verb::Set,
             &key,
             || (),
-            |call| self.store_counter(call, StoreVerb::Set, n, ttl).map(drop),
+            |call| {
+                let exptime = ttl.wire(SystemTime::now())?;
+                self.store_counter(call, StoreVerb::Set, n, exptime).map(drop)
+            },
         )
     }
 
@@ -139,19 +142,26 @@ impl Client {
     }
 
     fn count_or_init(&self, call: &Call<'_>, step: Step, initial: u64, ttl: Ttl) -> Result<u64> {
+        // Before the first round, so that nothing is counted when the time is refused.
+        let exptime = ttl.wire(SystemTime::now())?;
         for _ in 0..ROUNDS {
             if let Some(n) = self.count(call, step)? {
                 return Ok(n);
             }
-            if self.store_counter(call, StoreVerb::Add, initial, ttl)? {
+            if self.store_counter(call, StoreVerb::Add, initial, exptime)? {
                 return Ok(initial);
             }
         }
         Err(Error::new(ErrorKind::Refused, "the counter vanishes between one call and the next"))
     }
 
-    fn store_counter(&self, call: &Call<'_>, verb: StoreVerb, n: u64, ttl: Ttl) -> Result<bool> {
-        let exptime = ttl.wire(SystemTime::now())?;
+    fn store_counter(
+        &self,
+        call: &Call<'_>,
+        verb: StoreVerb,
+        n: u64,
+        exptime: i32,
+    ) -> Result<bool> {
         let mut text = Vec::with_capacity(20);
         let flags = self.codec().encode_counter(n, &mut text);
         let store = Store { verb, flags, exptime, value: &text, only: None };

@@ -52,7 +52,7 @@ pub(crate) fn keys_can_be_listed(stand: &Stand) {
 }
 
 pub(crate) fn warm_up_opens_the_initial_connections(stand: &Stand) {
-    let client = stand.builder().initial_connections(4).build().unwrap();
+    let client = stand.client_with(|settings| settings.initial_connections(4));
     assert_eq!(client.status().servers[0].connections, 0);
     assert_eq!(client.warm_up().into_result().unwrap(), [(stand.address().to_owned(), 4)]);
     let server = &client.status().servers[0];

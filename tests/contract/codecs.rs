@@ -34,7 +34,7 @@ pub(crate) fn the_natural_thing_happens_to_every_kind_of_value(stand: &Stand) {
 }
 
 pub(crate) fn primitives_as_strings_are_read_as_strings(stand: &Stand) {
-    let client = stand.builder().primitives_as_strings(true).build().unwrap();
+    let client = stand.client_with(|settings| settings.primitives_as_strings(true));
     client.set("n", &-7, Ttl::NEVER).unwrap();
     client.set("b", &true, Ttl::NEVER).unwrap();
     client.set("s", "text", Ttl::NEVER).unwrap();
@@ -47,7 +47,7 @@ pub(crate) fn primitives_as_strings_are_read_as_strings(stand: &Stand) {
 }
 
 pub(crate) fn whalins_preset_writes_whalins_bytes_under_whalins_keys(stand: &Stand) {
-    let client = stand.builder().preset(Preset::Whalin).build().unwrap();
+    let client = stand.client_with(|settings| settings.preset(Preset::Whalin));
     client.set("a key", &7_i32, Ttl::NEVER).unwrap();
     client.set("grün", "ü", Ttl::NEVER).unwrap();
     assert_eq!(stand.raw("get a+key\r\n", "END\r\n"), "VALUE a+key 4 4\r\n\0\0\0\u{7}\r\nEND\r\n");
@@ -61,7 +61,7 @@ pub(crate) fn whalins_preset_writes_whalins_bytes_under_whalins_keys(stand: &Sta
 }
 
 pub(crate) fn raw_takes_bytes_and_nothing_else(stand: &Stand) {
-    let client = stand.builder().codec(Codec::Raw).build().unwrap();
+    let client = stand.client_with(|settings| settings.codec(Codec::Raw));
     client.set("k", &b"\0\x01"[..], Ttl::NEVER).unwrap();
     assert_eq!(client.get_raw("k").unwrap(), Some(Payload { bytes: vec![0, 1], flags: 0 }));
     client.set("s", "text", Ttl::NEVER).unwrap();
@@ -98,7 +98,7 @@ impl CustomCodec for Inverted {
 }
 
 pub(crate) fn a_custom_codec_sees_every_value(stand: &Stand) {
-    let client = stand.builder().codec(Codec::Custom(Arc::new(Inverted))).build().unwrap();
+    let client = stand.client_with(|settings| settings.codec(Codec::Custom(Arc::new(Inverted))));
     let map = BTreeMap::from([("a".to_owned(), 1)]);
     client.set("m", &map, Ttl::NEVER).unwrap();
     client.set("s", "x", Ttl::NEVER).unwrap();

@@ -46,6 +46,22 @@ pub(crate) fn a_counter_that_is_no_number_is_a_typed_error(stand: &Stand) {
     assert_eq!(client.status().servers[0].dials, 1, "refusals cost no connection");
 }
 
+pub(crate) fn text_that_only_looks_like_a_number_is_not_counted(stand: &Stand) {
+    let client = stand.client();
+    for text in ["", "-1", "1.5", "0x1", "18446744073709551616", "123456789012345678901"] {
+        client.set_raw("n", text, 0, Ttl::NEVER).unwrap();
+        for error in [client.incr("n", 1).unwrap_err(), client.decr("n", 1).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::NotANumber, "{text:?}: {error}");
+            assert_eq!((error.key(), error.server()), (Some(&b"n"[..]), Some(stand.address())));
+            assert!(!error.may_have_been_applied(), "{text:?}");
+        }
+        let error = client.incr_or_init("n", 1, 1, Ttl::NEVER).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotANumber, "{text:?}: {error}");
+        assert_eq!(client.counter("n").unwrap_err().kind(), ErrorKind::Decode, "{text:?}");
+        assert_eq!(client.get_raw("n").unwrap().unwrap().bytes, text.as_bytes(), "it is kept");
+    }
+}
+
 pub(crate) fn incr_or_init_starts_at_the_initial_value(stand: &Stand) {
     let client = stand.client();
     assert_eq!(client.incr_or_init("n", 5, 100, Ttl::NEVER).unwrap(), Some(100));

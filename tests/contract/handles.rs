@@ -1,16 +1,15 @@
 //! Handles: prefixes, deadlines, codecs, closing, observing.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mcpool::{Codec, ErrorKind, Ttl};
+use mcpool::testing::{Fault, TestServer, When};
+use mcpool::{Client, Codec, ErrorKind, Ttl};
 
-use crate::stand::Stand;
+use crate::stand::{Stand, patient};
 
 pub(crate) fn a_prefix_is_put_before_every_key_once(stand: &Stand) {
     let plain = stand.client();
-    let client = stand.builder().key_prefix("app:").build().unwrap();
+    let client = stand.client_with(|settings| settings.key_prefix("app:"));
     client.set("a", &1, Ttl::NEVER).unwrap();
     client.set_many([("b", 2)], Ttl::NEVER).into_result().unwrap();
     assert_eq!(plain.get::<u32>("app:a").unwrap(), Some(1));
@@ -20,6 +19,17 @@ pub(crate) fn a_prefix_is_put_before_every_key_once(stand: &Stand) {
     assert_eq!(client.incr("a", 1).unwrap(), Some(2));
     assert_eq!(client.delete_many(["a", "b"]).into_result().unwrap(), [("a", true), ("b", true)]);
     assert!(!plain.contains_key("app:a").unwrap());
+}
+
+pub(crate) fn a_handles_prefix_takes_the_place_of_the_clients(stand: &Stand) {
+    let client = stand.client_with(|settings| settings.key_prefix("app:"));
+    let (other, none) = (client.with_prefix("t:").unwrap(), client.with_prefix("").unwrap());
+    other.set("k", &1, Ttl::NEVER).unwrap();
+    none.set("k", &2, Ttl::NEVER).unwrap();
+    assert!(!client.contains_key("k").unwrap());
+    assert_eq!(stand.raw("get t:k k app:t:k\r\n", "END\r\n").matches("VALUE ").count(), 2);
+    let found = [&other, &none].map(|handle| handle.get_many::<u32, _>(["k"]).into_result());
+    assert_eq!(found.map(Result::unwrap), [[("k", Some(1))], [("k", Some(2))]]);
 }
 
 pub(crate) fn handles_share_pools_and_keep_their_own_settings(stand: &Stand) {
@@ -44,7 +54,7 @@ pub(crate) fn handles_share_pools_and_keep_their_own_settings(stand: &Stand) {
 }
 
 pub(crate) fn close_is_final_and_harmless_twice(stand: &Stand) {
-    let client = stand.client();
+    let client = stand.builder().build().unwrap();
     let other = client.with_prefix("x").unwrap();
     client.set("k", "v", Ttl::NEVER).unwrap();
     client.close();
@@ -57,29 +67,6 @@ pub(crate) fn close_is_final_and_harmless_twice(stand: &Stand) {
     assert_eq!(client.version().into_result().unwrap_err().kind(), ErrorKind::Closed);
 }
 
-pub(crate) fn the_observer_hears_of_each_failure_once(stand: &Stand) {
-    let heard = Arc::new(AtomicUsize::new(0));
-    let counter = heard.clone();
-    let client = stand
-        .builder()
-        .observer(move |e| {
-            assert!(!e.to_string().is_empty());
-            counter.fetch_add(1, Ordering::SeqCst);
-        })
-        .build()
-        .unwrap();
-    client.set("k", "text", Ttl::NEVER).unwrap();
-    assert!(client.get::<u32>("k").is_err());
-    assert_eq!(heard.load(Ordering::SeqCst), 1);
-    assert!(client.set("bad key", "v", Ttl::NEVER).is_err());
-    assert_eq!(heard.load(Ordering::SeqCst), 2);
-    assert_eq!(client.get_many::<u32, _>(["k", "bad key", "none"]).failures().count(), 2);
-    assert_eq!(heard.load(Ordering::SeqCst), 3, "once for a call");
-    assert_eq!(client.get::<u32>("none").unwrap(), None);
-    assert_eq!(heard.load(Ordering::SeqCst), 3, "a miss is no failure");
-    assert_eq!(client.status().failed_calls, 3);
-}
-
 pub(crate) fn one_thread_needs_one_connection(stand: &Stand) {
     let client = stand.client();
     for n in 0..200 {
@@ -89,4 +76,15 @@ pub(crate) fn one_thread_needs_one_connection(stand: &Stand) {
     let server = &client.status().servers[0];
     assert_eq!((server.dials, server.connections, server.idle), (1, 1, 1));
     assert_eq!(server.exchanges, 400);
+}
+
+#[test]
+fn a_handles_deadline_is_its_own() {
+    let server = TestServer::start().unwrap();
+    server.fault(Fault::Hang, When::always());
+    let client = patient(Client::builder().servers(server.address())).build().unwrap();
+    let short = client.with_timeout(Duration::from_millis(100)).unwrap();
+    let started = Instant::now();
+    assert_eq!(short.get::<u32>("k").unwrap_err().kind(), ErrorKind::Timeout);
+    assert!(started.elapsed() < client.timeout());
 }

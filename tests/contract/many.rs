@@ -101,6 +101,18 @@ pub(crate) fn one_value_that_cannot_be_encoded_fails_alone(stand: &Stand) {
     assert_eq!(found, [("a", 1), ("c", 3)]);
 }
 
+pub(crate) fn one_value_over_the_servers_limit_fails_alone(stand: &Stand) {
+    let client = stand.client();
+    let huge = "x".repeat(8 << 20);
+    let entries = [("a", "1"), ("huge", &huge), ("z", "3")];
+    let stored = client.set_many(entries, Ttl::NEVER);
+    let error = stored.outcome("huge").unwrap().as_ref().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ValueTooLarge, "{error}");
+    assert_eq!(stored.failures().count(), 1, "{stored:?}");
+    let found: Vec<_> = client.get_many::<u32, _>(["a", "huge", "z"]).into_iter().collect();
+    assert_eq!(found, [("a", 1), ("z", 3)]);
+}
+
 pub(crate) fn delete_many_says_what_there_was(stand: &Stand) {
     let client = stand.client();
     client.set_many([("a", 1), ("b", 2)], Ttl::NEVER).into_result().unwrap();

@@ -78,16 +78,3 @@ pub(crate) fn a_ttl_is_kept_and_immediate_never_means_never(stand: &Stand) {
         assert_eq!(client.get::<String>(key).unwrap().as_deref(), Some("v"), "{key}");
     }
 }
-
-pub(crate) fn a_value_over_the_servers_limit_is_too_large_and_the_connection_goes_on(
-    stand: &Stand,
-) {
-    let client = stand.client();
-    let huge = vec![0_u8; 2 << 20];
-    let error = client.set("k", &huge, Ttl::NEVER).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::ValueTooLarge, "{error}");
-    assert!(!error.may_have_been_applied());
-    assert_eq!(client.add("a", &huge, Ttl::NEVER).unwrap_err().kind(), ErrorKind::ValueTooLarge);
-    client.set("k", "small", Ttl::NEVER).unwrap();
-    assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("small"));
-}

@@ -8,10 +8,10 @@ use std::time::Duration;
 use mcpool::testing::TestServer;
 use mcpool::{CasToken, Client, Error, ErrorKind, NodeState, Ttl};
 
-use super::calls::{Call, MANY, SINGLE};
 use super::common::{OVERSHOOT, busy, key_on, keys_on, patient, quiet, state, status, timed};
 use super::support::blackhole::{Blackhole, blackhole};
 use super::support::memcached::Memcached;
+use crate::support::calls::{Call, MANY, SINGLE};
 
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The dead server's name in these tests.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use mcpool::testing::{Event, Fault, TestServer, When};
 use mcpool::{CasOutcome, CasToken, Client, ErrorKind, Failover, Ttl};
 
-use super::calls::SINGLE;
 use super::common::{HANG, key_on, patient, status};
+use crate::support::calls::SINGLE;
 
 fn client(server: &TestServer) -> Client {
     patient(server.address()).timeout(HANG).build().expect("settings")

@@ -1,6 +1,6 @@
 //! A real memcached process for one test: found, started on a free port, ended when dropped.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -40,30 +40,42 @@ impl Memcached {
 
     /// The same with more arguments, `&["-I", "2m"]` say.
     pub(crate) fn start_with(args: &[&str]) -> Self {
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Self::start_on(Ipv4Addr::LOCALHOST.into(), args)
+    }
+
+    /// On a free port of this address.
+    pub(crate) fn start_on(ip: IpAddr, args: &[&str]) -> Self {
+        let args = owned(args);
+        let host = ip.to_string();
         // It picks a free port itself and writes it to this file, under another name until it is complete.
         let file = temporary("ports");
         let mut child = command(&args)
-            .args(["-l", "127.0.0.1", "-p", "-1", "-U", "0"])
+            .args(["-l", &host, "-p", "-1", "-U", "0"])
             .env("MEMCACHED_PORT_FILENAME", &file)
             .spawn()
             .expect("memcached starts");
         let port = wait(&mut child, || {
             let ports = fs::read_to_string(&file).ok()?;
-            ports
-                .lines()
-                .find_map(|line| line.strip_prefix("TCP INET: ")?.trim().parse::<u16>().ok())
+            ports.lines().find_map(|line| {
+                let (family, port) = line.split_once(": ")?;
+                family.starts_with("TCP INET").then(|| port.trim().parse::<u16>().ok())?
+            })
         });
         _ = fs::remove_file(&file);
         let port = port.unwrap_or_else(|why| panic!("memcached {args:?} {why}"));
-        Self::ready(child, args, Place::Tcp(SocketAddr::from(([127, 0, 0, 1], port))))
+        Self::ready(child, args, Place::Tcp(SocketAddr::new(ip, port)))
     }
 
     /// On a unix socket.
     pub(crate) fn start_unix() -> Self {
-        let path = temporary("sock");
-        let child = command(&[]).arg("-s").arg(&path).spawn().expect("memcached starts");
-        Self::ready(child, Vec::new(), Place::Unix(path))
+        Self::start_unix_with(&[])
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn start_unix_with(args: &[&str]) -> Self {
+        let (args, path) = (owned(args), temporary("sock"));
+        let child = command(&args).arg("-s").arg(&path).spawn().expect("memcached starts");
+        Self::ready(child, args, Place::Unix(path))
     }
 
     /// As a client takes it.
@@ -117,9 +129,9 @@ impl Memcached {
         for _ in 0..RESTARTS {
             let mut command = command(&self.args);
             match &self.place {
-                Place::Tcp(addr) => {
-                    command.args(["-l", "127.0.0.1", "-U", "0", "-p"]).arg(addr.port().to_string())
-                }
+                Place::Tcp(addr) => command
+                    .args(["-l", &addr.ip().to_string(), "-U", "0", "-p"])
+                    .arg(addr.port().to_string()),
                 Place::Unix(path) => command.arg("-s").arg(path),
             };
             self.child = command.spawn().expect("memcached starts");
@@ -216,8 +228,12 @@ fn wait<T>(child: &mut Child, answer: impl Fn() -> Option<T>) -> Result<T, Strin
     Err(format!("is not ready after {READY:?}"))
 }
 
+fn owned(args: &[&str]) -> Vec<String> {
+    args.iter().map(|arg| (*arg).to_owned()).collect()
+}
+
 /// A file name that no other test uses.
-fn temporary(ending: &str) -> PathBuf {
+pub(crate) fn temporary(ending: &str) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     env::temp_dir().join(format!("mcpool-memcached-{}-{count}.{ending}", std::process::id()))
