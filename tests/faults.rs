@@ -9,6 +9,8 @@ mod support;
 mod addresses;
 #[path = "faults/cas.rs"]
 mod cas;
+#[path = "faults/counters.rs"]
+mod counters;
 #[path = "faults/dead_server.rs"]
 mod dead_server;
 #[path = "faults/distribution.rs"]
@@ -28,5 +30,7 @@ mod proxies;
 #[allow(dead_code, reason = "the contract suite uses the rest")]
 #[path = "contract/stand.rs"]
 mod stand;
+#[path = "faults/types.rs"]
+mod types;
 #[path = "faults/values.rs"]
 mod values;
