@@ -7,8 +7,14 @@ mod support;
 
 #[path = "faults/addresses.rs"]
 mod addresses;
+#[path = "faults/admin.rs"]
+mod admin;
+#[path = "faults/auth.rs"]
+mod auth;
 #[path = "faults/cas.rs"]
 mod cas;
+#[path = "faults/compression.rs"]
+mod compression;
 #[path = "faults/counters.rs"]
 mod counters;
 #[path = "faults/dead_server.rs"]
@@ -19,8 +25,12 @@ mod distribution;
 mod expiry;
 #[path = "faults/keys.rs"]
 mod keys;
+#[path = "faults/meta.rs"]
+mod meta;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
+#[path = "faults/noreply.rs"]
+mod noreply;
 #[path = "faults/pool.rs"]
 mod pool;
 #[path = "faults/process.rs"]
@@ -30,6 +40,8 @@ mod proxies;
 #[allow(dead_code, reason = "the contract suite uses the rest")]
 #[path = "contract/stand.rs"]
 mod stand;
+#[path = "faults/tls.rs"]
+mod tls;
 #[path = "faults/types.rs"]
 mod types;
 #[path = "faults/values.rs"]

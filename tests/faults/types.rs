@@ -216,7 +216,7 @@ fn f155_flags_beyond_32_bits_are_a_typed_error_and_never_cut() {
     let server = TestServer::start().unwrap();
     let client = client(&server, Codec::Json);
     server.put("good", "v", 0);
-    for flags in ["18446744073709551615", "4294967296", "-1", "x", ""] {
+    for flags in ["18446744073709551615", "4294967296", "-2147483649", "x", ""] {
         // A read is asked for a second time on a fresh connection.
         let reply = format!("VALUE k {flags} 1\r\nA\r\nEND\r\n");
         server.fault(Fault::Reply(reply.into()), When::next(2).verb("get"));
