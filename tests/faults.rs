@@ -37,7 +37,6 @@ mod pool;
 mod process;
 #[path = "faults/proxies.rs"]
 mod proxies;
-#[allow(dead_code, reason = "the contract suite uses the rest")]
 #[path = "contract/stand.rs"]
 mod stand;
 #[path = "faults/tls.rs"]

@@ -148,9 +148,11 @@ fn f226_no_command_line_has_a_blank_too_many() {
     let token = client.gets::<u32>("k").unwrap().unwrap().cas;
     client.add("k", "", Ttl::IMMEDIATE).unwrap();
     client.replace("k", "1", Duration::from_secs(60)).unwrap();
-    (client.append("k", "1").unwrap(), client.prepend("k", "").unwrap());
+    client.append("k", "1").unwrap();
+    client.prepend("k", "").unwrap();
     _ = client.cas("k", "2", Ttl::NEVER, &token).unwrap();
-    (client.incr("k", 1).unwrap(), client.decr("k", 1).unwrap());
+    client.incr("k", 1).unwrap();
+    client.decr("k", 1).unwrap();
     client.touch("k", Ttl::NEVER).unwrap();
     client.get_and_touch::<Vec<u8>>("k", Ttl::NEVER).unwrap();
     client.get_many::<Vec<u8>, _>(["k", "l"]).into_result().unwrap();

@@ -87,15 +87,24 @@ fn f146_f147_every_type_comes_back_equal_or_is_refused() {
                 let word = client.get::<String>("k");
                 assert!(word.is_err() || word.unwrap() == Some(b.to_string()), "{codec:?}");
             }
-            (comes_back(client, &i8::MIN), comes_back(client, &i16::MIN));
-            (comes_back(client, &i32::MIN), comes_back(client, &i64::MIN));
-            (comes_back(client, &u8::MAX), comes_back(client, &u16::MAX));
-            (comes_back(client, &u32::MAX), comes_back(client, &i128::MIN));
-            (comes_back(client, &0.1_f32), comes_back(client, &f64::MAX));
-            (comes_back(client, &'ü'), comes_back(client, &()));
-            (comes_back(client, &String::from("ü")), comes_back(client, &vec![0_u8, 255]));
-            (comes_back(client, &Some(5)), comes_back(client, &None::<i32>));
-            (comes_back(client, &(1, "a".to_owned(), 2.5)), comes_back(client, &Shape::Dot));
+            comes_back(client, &i8::MIN);
+            comes_back(client, &i16::MIN);
+            comes_back(client, &i32::MIN);
+            comes_back(client, &i64::MIN);
+            comes_back(client, &u8::MAX);
+            comes_back(client, &u16::MAX);
+            comes_back(client, &u32::MAX);
+            comes_back(client, &i128::MIN);
+            comes_back(client, &0.1_f32);
+            comes_back(client, &f64::MAX);
+            comes_back(client, &'ü');
+            comes_back(client, &());
+            comes_back(client, &String::from("ü"));
+            comes_back(client, &vec![0_u8, 255]);
+            comes_back(client, &Some(5));
+            comes_back(client, &None::<i32>);
+            comes_back(client, &(1, "a".to_owned(), 2.5));
+            comes_back(client, &Shape::Dot);
             comes_back(client, &BTreeMap::from([(-1, "a".to_owned())]));
             comes_back(client, &Shape::Circle(0.5));
             comes_back(
