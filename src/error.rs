@@ -232,6 +232,15 @@ impl Error {
         self
     }
 
+    /// Says how large the value was that turned out to be too large.
+    pub(crate) fn with_size(mut self, bytes: usize) -> Self {
+        if self.0.kind == ErrorKind::ValueTooLarge {
+            let inner = self.inner();
+            inner.detail = format!("the value has {bytes} bytes, and {}", inner.detail);
+        }
+        self
+    }
+
     pub(crate) fn with_source(
         mut self,
         source: impl std::error::Error + Send + Sync + 'static,

@@ -9,8 +9,14 @@ mod support;
 mod addresses;
 #[path = "faults/admin.rs"]
 mod admin;
+#[path = "faults/auth.rs"]
+mod auth;
 #[path = "faults/cas.rs"]
 mod cas;
+#[path = "faults/compression.rs"]
+mod compression;
+#[path = "faults/counters.rs"]
+mod counters;
 #[path = "faults/dead_server.rs"]
 mod dead_server;
 #[path = "faults/desync.rs"]
@@ -23,6 +29,8 @@ mod errors;
 mod expiry;
 #[path = "faults/keys.rs"]
 mod keys;
+#[path = "faults/meta.rs"]
+mod meta;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
 #[path = "faults/noreply.rs"]
@@ -41,5 +49,9 @@ mod server_limits;
 mod stand;
 #[path = "faults/timeouts.rs"]
 mod timeouts;
+#[path = "faults/tls.rs"]
+mod tls;
+#[path = "faults/types.rs"]
+mod types;
 #[path = "faults/values.rs"]
 mod values;

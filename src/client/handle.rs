@@ -171,7 +171,9 @@ impl Client {
         match self.core.config.max_value_bytes {
             Some(max) if len > max => Err(Error::new(
                 ErrorKind::ValueTooLarge,
-                format!("the value has {len} bytes, `max_value_bytes` allows {max}"),
+                format!(
+                    "the value has {len} bytes, `max_value_bytes` allows {max}; nothing was sent"
+                ),
             )),
             _ => Ok(()),
         }

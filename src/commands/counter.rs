@@ -1,6 +1,6 @@
 //! Counters: decimal numbers that the server adds to.
 
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use super::reply::{number, stored, value};
 use super::store::Store;
@@ -8,9 +8,6 @@ use crate::client::{Call, Client, Scratched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Request, StoreVerb, Verb};
 use crate::types::{ToKey, Ttl};
-
-/// Rounds of incr and add before a counter that keeps vanishing is given up.
-const ROUNDS: usize = 8;
 
 impl Client {
     /// Adds to a counter and returns its new value; `None` if there is none. It wraps at 2^64.
@@ -144,15 +141,19 @@ impl Client {
     fn count_or_init(&self, call: &Call<'_>, step: Step, initial: u64, ttl: Ttl) -> Result<u64> {
         // Before the first round, so that nothing is counted when the time is refused.
         let exptime = ttl.wire(SystemTime::now())?;
-        for _ in 0..ROUNDS {
+        loop {
             if let Some(n) = self.count(call, step)? {
                 return Ok(n);
             }
             if self.store_counter(call, StoreVerb::Add, initial, exptime)? {
                 return Ok(initial);
             }
+            // Others start it and remove it between our requests.
+            if call.timing.deadline.passed(Instant::now()) {
+                let why = "the counter vanishes between one request and the next";
+                return Err(Error::new(ErrorKind::Timeout, why));
+            }
         }
-        Err(Error::new(ErrorKind::Refused, "the counter vanishes between one call and the next"))
     }
 
     fn store_counter(

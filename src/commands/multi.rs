@@ -146,11 +146,13 @@ impl Client {
         let shape = Each { verb, plan: &plan, requests };
         let mut answers = self.fan_out(&plan.targets, &shape, timing).into_iter();
         let mut targets = plan.targets.iter();
-        let results = plan.items.iter().map(|item| {
+        let results = plan.items.iter().enumerate().map(|(place, item)| {
             item.as_ref().map_err(Clone::clone)?;
             // Items and answers have the same order, and each key its own item.
             match (answers.next(), targets.next()) {
-                (Some(answer), Some(target)) => result(target, answer?),
+                (Some(answer), Some(target)) => {
+                    result(target, answer.map_err(|e| requests.explain(place, e))?)
+                }
                 _ => Ok(miss()),
             }
         });

@@ -17,6 +17,11 @@ pub(super) trait Requests {
     fn check(&self, place: usize) -> Result<()>;
 
     fn request<'a>(&'a self, place: usize, key: &'a [u8]) -> Request<'a, 'a>;
+
+    /// The error of the request for the key at `place`, with what is known of it here.
+    fn explain(&self, _place: usize, error: Error) -> Error {
+        error
+    }
 }
 
 /// The requests of a `delete_many`.
@@ -75,6 +80,13 @@ impl Requests for Values {
         };
         let value = self.encoded.bytes.get(at).unwrap_or_default();
         Request::Store { verb: StoreVerb::Set, key, flags, exptime, value }
+    }
+
+    fn explain(&self, place: usize, error: Error) -> Error {
+        match self.encoded.values.get(place) {
+            Some(Ok((_, at))) => error.with_size(at.len()),
+            _ => error,
+        }
     }
 }
 

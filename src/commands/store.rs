@@ -30,7 +30,8 @@ impl Client {
     /// # Errors
     /// A bad key or expiry time, a value that the codec cannot hold or that is too large; a server that
     /// could not be reached or did not answer in time, when it
-    /// [may have been applied](Error::may_have_been_applied).
+    /// [may have been applied](Error::may_have_been_applied). After a store that the server found too large
+    /// the old value is gone; after one that this client refused, nothing was sent and the old value stays.
     ///
     /// ```
     /// # let server = mcpool::testing::TestServer::start()?;
@@ -126,7 +127,8 @@ impl Client {
 
     /// Puts bytes behind those of a value; `false` if there is none. Expiry time and flags stay.
     ///
-    /// The bytes are added as they are; it is for text and byte values.
+    /// The bytes are added as they are; it is for text and byte values. `false` is also what memcached
+    /// says when the value would grow beyond its limit.
     ///
     /// # Errors
     /// As [`set_raw`](Self::set_raw).
@@ -265,7 +267,8 @@ impl Client {
         let mut scratch = Scratched::new();
         let batch = scratch.batch();
         batch.push(&Request::Store { verb, key: call.key.as_bytes(), flags, exptime, value });
-        Ok(self.run_at(call, only, batch)?.reply)
+        let answer = self.run_at(call, only, batch).map_err(|e| e.with_size(value.len()))?;
+        Ok(answer.reply)
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) enum Violation {
     LineTooLong { limit: usize },
     /// A line that the request cannot be answered with.
     UnexpectedReply { verb: Verb, line: String },
+    /// The peer speaks TLS.
+    TlsAlert { verb: Verb },
     /// A value of a key that was not asked for, or had been answered.
     WrongKey { verb: Verb, line: String },
     /// A number is missing, is none or is too large.
@@ -43,6 +45,9 @@ impl fmt::Display for Violation {
             }
             Self::UnexpectedReply { verb, line } => {
                 write!(f, "the server answered {verb} with `{line}`")
+            }
+            Self::TlsAlert { verb } => {
+                write!(f, "the server answered {verb} with a TLS alert; TLS is not spoken here")
             }
             Self::WrongKey { verb, line } => {
                 write!(f, "the server answered {verb} with a key that was not asked for: `{line}`")

@@ -1,50 +1,57 @@
-//! Faults of calls about servers: figures that break the reader, successes that are none.
+//! Admin calls: every server answers for itself, whole, and success is what the server said.
 
 use std::time::{Duration, Instant};
 
 use mcpool::testing::{Fault, Proxy, TestServer, Weather, When};
-use mcpool::{Client, ClientBuilder, DownAfter, ErrorKind, ServerList, Ttl};
+use mcpool::{Client, ErrorKind, Ttl};
 
+use crate::stand::Stand;
 use crate::support::memcached::Memcached;
-use crate::support::script::{Peer, Script};
 
-fn settings(servers: impl Into<ServerList>) -> ClientBuilder {
-    Client::builder()
-        .servers(servers)
-        .min_connections(0)
-        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
-        .timeout(Duration::from_secs(20))
+/// Nothing but the test's calls talks to the servers.
+fn client(servers: &[String], timeout: Duration) -> Client {
+    let servers = servers.join(",");
+    let builder = Client::builder().servers(servers.as_str()).timeout(timeout);
+    builder.maintenance_interval(Duration::ZERO).build().unwrap()
+}
+
+const PATIENT: Duration = Duration::from_secs(20);
+
+#[test]
+fn f220_f221_a_figure_is_the_whole_rest_of_its_line_or_empty() {
+    let server = TestServer::start().unwrap();
+    let client = client(&[server.address()], PATIENT);
+    client.set("k", "v", Ttl::NEVER).unwrap();
+    for (reply, expected) in [
+        (
+            &b"STAT version 1.4.14 (Ubuntu)\r\nSTAT logger standard error\r\nEND\r\n"[..],
+            &[("version", "1.4.14 (Ubuntu)"), ("logger", "standard error")][..],
+        ),
+        (b"STAT ep_initfile \r\nSTAT x\r\nEND\r\n", &[("ep_initfile", ""), ("x", "")]),
+        (b"STAT a 1\r\nSTAT a 2\r\nSTAT b \xff\r\nEND\r\n", &[("a", "2"), ("b", "\u{fffd}")]),
+        (b"END\r\n", &[]),
+    ] {
+        server.fault(Fault::Reply(reply.into()), When::next(1).verb("stats"));
+        let stats = client.stats().into_result().unwrap().remove(0).1;
+        let stats: Vec<_> = stats.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(stats, expected);
+        assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
+    }
+    // A figure without a name is no figure: it is told, not guessed.
+    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".into()), When::next(2).verb("stats"));
+    let stats = client.stats().into_result();
+    assert!(stats.is_ok() || stats.unwrap_err().kind() == ErrorKind::Protocol);
+    assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
 }
 
 #[test]
-fn f220_f221_figures_with_blanks_without_values_and_of_any_bytes_are_read() {
-    let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("built");
-    let reply =
-        b"STAT version 1.4.14 (Ubuntu)\r\nSTAT logger standard error\r\nSTAT ep_initfile \r\n\
-        STAT x\r\nSTAT bytes \xff\xfe\r\nSTAT x 2\r\nEND\r\n";
-    server.fault(Fault::Reply(reply.to_vec()), When::next(1));
-    let stats = client.stats().into_result().expect("read").remove(0).1;
-    assert_eq!(stats["version"], "1.4.14 (Ubuntu)");
-    assert_eq!(stats["logger"], "standard error");
-    assert_eq!(stats["ep_initfile"].trim(), "");
-    assert!(stats.contains_key("bytes") && stats.contains_key("x"));
-    // A name that is none is no figure, and no panic either.
-    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".to_vec()), When::next(2));
-    let outcome = client.stats().into_result();
-    assert!(
-        outcome.as_ref().map_or_else(|e| e.kind() == ErrorKind::Protocol, |s| s[0].1.len() <= 1),
-        "{outcome:?}"
-    );
-    assert_eq!(client.get::<String>("k").expect("in step"), None);
-}
-
-#[test]
-fn f222_statistics_of_every_kind_end_at_once_with_figures_or_a_typed_error() {
-    let server = Memcached::start();
-    let client = settings(server.address()).build().expect("built");
-    client.set("k", "v", Ttl::NEVER).expect("stored");
-    for kind in [
+fn f222_every_kind_of_statistics_ends_with_figures_or_a_typed_error() {
+    let stand = Stand::real();
+    let client = stand.client();
+    client.set("k", "v", Ttl::NEVER).unwrap();
+    let kinds = [
         "items",
         "slabs",
         "settings",
@@ -56,134 +63,180 @@ fn f222_statistics_of_every_kind_end_at_once_with_figures_or_a_typed_error() {
         "detail off",
         "reset",
         "nonsense",
-    ] {
-        let started = Instant::now();
-        if let Err(e) = client.stats_of(kind).into_result() {
-            assert_eq!(e.kind(), ErrorKind::Refused, "{kind}: {e}");
+        "detail",
+    ];
+    for kind in kinds {
+        let outcome = client.stats_of(kind).into_result();
+        if let Err(e) = &outcome {
+            assert!(matches!(e.kind(), ErrorKind::Refused | ErrorKind::Protocol), "{kind}: {e}");
+            assert!(!e.is_timeout(), "{kind}: {e}");
         }
-        assert!(started.elapsed() < Duration::from_secs(5), "{kind}");
-        assert_eq!(client.get::<String>("k").expect("in step").as_deref(), Some("v"), "{kind}");
+        match kind {
+            "items" | "slabs" | "settings" | "conns" => {
+                assert!(!outcome.unwrap().remove(0).1.is_empty(), "{kind}");
+            }
+            "nonsense" | "detail" => assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Refused),
+            "reset" => assert!(outcome.unwrap().remove(0).1.is_empty()),
+            _ => {}
+        }
+        assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"), "after {kind}");
     }
 }
 
 #[test]
-fn f223_long_lists_come_whole_also_in_pieces() {
+fn f223_long_lists_come_whole_however_they_are_cut() {
     let server = Memcached::start();
-    let proxy = Proxy::start(server.addr(), 3).expect("a proxy");
-    let mut weather = Weather::calm();
-    weather.split = 0.5;
-    proxy.weather(weather);
-    let direct = settings(server.address()).build().expect("built");
-    direct
-        .set_many((0..60_000).map(|n| (format!("key:{n}"), n)), Ttl::NEVER)
-        .into_result()
-        .expect("stored");
-    let client = settings(proxy.address()).build().expect("built");
-    let keys = client.dump_keys().into_result().expect("read").remove(0).1;
-    assert_eq!(keys.len(), 60_000);
-    let stats = client.stats().into_result().expect("read").remove(0).1;
-    assert_eq!(stats["curr_items"], "60000");
+    let proxy = Proxy::start(server.address(), 1).unwrap();
+    let mut pieces = Weather::calm();
+    pieces.split = 1.0;
+    proxy.weather(pieces);
+    let direct = client(&[server.address()], PATIENT);
+    let keys: Vec<String> = (0..30_000).map(|i| format!("key-{i:05}")).collect();
+    let stored = direct.set_many(keys.iter().map(|k| (k, "v")), Ttl::NEVER);
+    assert_eq!(stored.failures().count(), 0);
+    let listed = direct.dump_keys().into_result().unwrap().remove(0).1;
+    let mut names: Vec<_> = listed.into_iter().map(|k| String::from_utf8(k.key).unwrap()).collect();
+    names.sort_unstable();
+    assert!(names == keys, "{} of {} keys", names.len(), keys.len());
+    let cut = client(&[proxy.address()], PATIENT);
+    let figures = |c: &Client| c.stats_of("settings").into_result().unwrap().remove(0).1;
+    assert_eq!(figures(&cut), figures(&direct));
+    assert_eq!(cut.get::<String>("key-00007").unwrap().as_deref(), Some("v"));
 }
 
 #[test]
-fn f224_one_server_that_fails_leaves_the_others_results() {
-    let (live, stopped) = (Memcached::start(), Memcached::start());
-    let odd =
-        Script::start(|peer: &mut Peer| while peer.line().is_some() && peer.send("ERROR\r\n") {});
-    let dead = TestServer::start().expect("a server");
-    let addresses = [live.address(), stopped.address(), odd.address(), dead.address()];
-    let client =
-        settings(addresses.clone()).timeout(Duration::from_millis(700)).build().expect("built");
-    dead.stop();
-    stopped.pause();
-    let started = Instant::now();
-    let stats = client.stats();
-    assert!(
-        started.elapsed() < Duration::from_secs(4),
-        "one deadline for all: {:?}",
-        started.elapsed()
+fn f224_one_bad_server_spoils_no_others_answer_and_takes_no_longer_than_the_call() {
+    let (live, odd, paused, dead) = (
+        TestServer::start().unwrap(),
+        TestServer::start().unwrap(),
+        Memcached::start(),
+        TestServer::start().unwrap(),
     );
-    let kind = |n: usize| {
-        stats.server(&addresses[n]).expect("a result").as_ref().err().map(mcpool::Error::kind)
-    };
-    assert_eq!(kind(0), None);
-    assert_eq!(kind(1), Some(ErrorKind::Timeout));
-    assert_eq!(kind(2), Some(ErrorKind::Refused));
-    assert_eq!(kind(3), Some(ErrorKind::ServerDown));
-    stopped.resume();
+    dead.stop();
+    paused.pause();
+    odd.fault(Fault::Reply(b"ERROR\r\n".into()), When::always());
+    let addresses = [live.address(), odd.address(), paused.address(), dead.address()];
+    let timeout = Duration::from_millis(300);
+    let client = client(&addresses, timeout);
+    let start = Instant::now();
+    let (stats, versions) = (client.stats(), client.version());
+    assert!(start.elapsed() < 2 * timeout + Duration::from_secs(1), "{:?}", start.elapsed());
+    paused.resume();
+    let kind = |e: &mcpool::Error| (e.kind(), e.server().map(str::to_owned));
+    let kinds: Vec<_> = stats.iter().map(|(_, r)| r.as_ref().err().map(kind)).collect();
+    let at = |i: usize| Some(addresses[i].clone());
+    assert_eq!(
+        kinds,
+        [
+            None,
+            Some((ErrorKind::Refused, at(1))),
+            Some((ErrorKind::Timeout, at(2))),
+            Some((ErrorKind::ServerDown, at(3)))
+        ]
+    );
+    let live = stats.server(&addresses[0]).unwrap().as_ref().unwrap();
+    assert!(live.contains_key("curr_items"));
+    let told: Vec<_> = versions.iter().map(|(_, r)| r.is_ok()).collect();
+    assert_eq!(told, [true, false, false, false]);
 }
 
 #[test]
 fn f226_no_command_line_has_a_blank_too_many() {
-    let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("built");
-    let ttl = Ttl::NEVER;
-    client.set("k", "v", ttl).expect("asked");
-    client.gets::<String>("k").expect("asked");
-    client.get_many::<String, _>(["k", "l"]).into_result().expect("asked");
-    client.get_and_touch::<String>("k", ttl).expect("asked");
-    client.touch("k", ttl).expect("asked");
-    client.incr("n", 1).expect("asked");
-    client.delete("k").expect("asked");
-    client.stats().into_result().expect("asked");
-    client.stats_of("items").into_result().expect("asked");
-    client.version().into_result().expect("asked");
-    client.flush_all(Duration::ZERO).into_result().expect("asked");
-    client.flush_all(Duration::from_secs(5)).into_result().expect("asked");
-    client.verbosity(1).into_result().expect("asked");
-    client.dump_keys().into_result().expect("asked");
-    for line in server.commands() {
-        assert!(line == line.trim() && !line.contains("  "), "{line:?}");
+    let server = TestServer::start().unwrap();
+    let client = client(&[server.address()], PATIENT);
+    client.set("k", &1, Ttl::NEVER).unwrap();
+    let token = client.gets::<u32>("k").unwrap().unwrap().cas;
+    client.add("k", "", Ttl::IMMEDIATE).unwrap();
+    client.replace("k", "1", Duration::from_secs(60)).unwrap();
+    client.append("k", "1").unwrap();
+    client.prepend("k", "").unwrap();
+    _ = client.cas("k", "2", Ttl::NEVER, &token).unwrap();
+    client.incr("k", 1).unwrap();
+    client.decr("k", 1).unwrap();
+    client.touch("k", Ttl::NEVER).unwrap();
+    client.get_and_touch::<Vec<u8>>("k", Ttl::NEVER).unwrap();
+    client.get_many::<Vec<u8>, _>(["k", "l"]).into_result().unwrap();
+    client.delete_many(["k", "l"]).into_result().unwrap();
+    client.verbosity(1).into_result().unwrap();
+    client.version().into_result().unwrap();
+    client.stats().into_result().unwrap();
+    client.stats_of("items").into_result().unwrap();
+    for spaced in [" items", "items ", "a  b", " "] {
+        _ = client.stats_of(spaced).into_result();
+    }
+    client.dump_keys().into_result().unwrap();
+    client.flush_all(Duration::ZERO).into_result().unwrap();
+    client.flush_all(Duration::from_millis(1)).into_result().unwrap();
+    let commands = server.commands();
+    assert!(commands.len() >= 20, "{commands:?}");
+    for line in commands {
+        assert!(line.split(' ').all(|word| !word.is_empty()), "{line:?}");
     }
 }
 
 #[test]
-fn f227_a_flush_that_a_server_refuses_or_never_hears_is_no_success() {
-    let refusing = Memcached::start_with(&["-F"]);
-    let dead = TestServer::start().expect("a server");
-    let client = settings([refusing.address(), dead.address()]).build().expect("built");
-    client.set("k", "v", Ttl::NEVER).expect("stored");
+fn f227_a_flush_succeeds_only_where_the_server_said_so() {
+    let (refusing, willing, dead) =
+        (Memcached::start_with(&["-F"]), Memcached::start(), TestServer::start().unwrap());
     dead.stop();
-    for delay in [Duration::ZERO, Duration::from_secs(1)] {
-        let flushed = client.flush_all(delay);
-        let error = flushed
-            .server(&refusing.address())
-            .expect("a result")
-            .as_ref()
-            .expect_err("not allowed");
-        assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
-        assert!(flushed.server(&dead.address()).expect("a result").is_err());
-        assert!(flushed.into_result().is_err());
+    let addresses = [refusing.address(), willing.address(), dead.address()];
+    let client = client(&addresses, PATIENT);
+    for delay in [Duration::ZERO, Duration::from_secs(60)] {
+        let outcome = client.flush_all(delay);
+        let of = |i: usize| outcome.server(&addresses[i]).unwrap();
+        let refused = of(0).as_ref().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Refused);
+        assert!(refused.to_string().contains("flush_all not allowed"), "{refused}");
+        assert!(refused.to_string().contains(&addresses[0]), "{refused}");
+        assert!(of(1).is_ok());
+        assert_eq!(of(2).as_ref().unwrap_err().kind(), ErrorKind::ServerDown);
+        assert!(outcome.into_result().is_err());
     }
 }
 
 #[test]
-fn f228_a_delayed_flush_says_when_and_a_far_one_is_sent_as_a_date() {
-    let server = TestServer::start().expect("a server");
-    server.clock().freeze();
-    let client = settings(server.address()).build().expect("built");
-    client.flush_all(Duration::from_secs(2)).into_result().expect("asked");
-    assert_eq!(server.commands(), ["flush_all 2"]);
-    client.set("k", "v", Ttl::NEVER).expect("stored");
-    assert!(client.contains_key("k").expect("read"));
+fn f228_a_delayed_flush_takes_what_is_stored_before_its_time_and_nothing_after() {
+    let server = TestServer::start().unwrap();
+    let client = client(&[server.address()], PATIENT);
+    client.set("before", "v", Ttl::NEVER).unwrap();
+    client.flush_all(Duration::from_millis(1001)).into_result().unwrap();
+    assert_eq!(server.commands().last().unwrap(), "flush_all 2");
+    client.set("between", "v", Ttl::NEVER).unwrap();
+    assert!(client.contains_key("before").unwrap());
     server.clock().advance(Duration::from_secs(3));
-    assert!(!client.contains_key("k").expect("read"), "also what came after the call");
-    server.clear_events();
-    client.flush_all(Duration::from_secs(31 * 86_400)).into_result().expect("asked");
-    let date: u64 =
-        server.commands()[0].trim_start_matches("flush_all ").parse().expect("a number");
-    assert!(date > 1_600_000_000, "{date}");
+    assert!(!client.contains_key("before").unwrap() && !client.contains_key("between").unwrap());
+    client.set("after", "v", Ttl::NEVER).unwrap();
+    assert!(client.contains_key("after").unwrap());
+    client.flush_all(Duration::ZERO).into_result().unwrap();
+    assert_eq!(server.commands().last().unwrap(), "flush_all");
+    // Over 30 days the server would take the number for a date, long past, and flush at once.
+    let month = Duration::from_secs(30 * 24 * 3600);
+    for delay in [month, month + Duration::from_secs(1), 2 * month] {
+        client.set("kept", "v", Ttl::NEVER).unwrap();
+        _ = client.flush_all(delay).into_result();
+        assert!(client.contains_key("kept").unwrap(), "{delay:?}");
+    }
+    let stand = Stand::real();
+    let real = stand.client();
+    real.set("kept", "v", Ttl::NEVER).unwrap();
+    _ = real.flush_all(2 * month).into_result();
+    assert!(real.contains_key("kept").unwrap(), "two months have not passed");
 }
 
 #[test]
-fn f229_verbosity_of_any_level_leaves_the_connection_in_step() {
-    let server = Memcached::start();
-    let client = settings(server.address()).build().expect("built");
-    client.set("k", "v", Ttl::NEVER).expect("stored");
-    for level in [0, 1, 0, 99, 0] {
-        client.verbosity(level).into_result().expect("OK");
-        client.dump_keys().into_result().expect("a list");
-        assert_eq!(client.get::<String>("k").expect("in step").as_deref(), Some("v"));
+fn f229_no_admin_call_leaves_a_connection_in_another_mode() {
+    let stand = Stand::real();
+    let client = stand.client();
+    client.set("k", "v", Ttl::NEVER).unwrap();
+    for level in [0, 1, 99, u32::MAX] {
+        client.verbosity(level).into_result().unwrap();
+        assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
+    }
+    // What is no kind of statistics cannot become another command.
+    for kind in ["items\r\nwatch fetchers", "\nquit", "items\r", "\0"] {
+        let error = client.stats_of(kind).into_result().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
     }
     assert_eq!(client.status().servers[0].dials, 1);
 }

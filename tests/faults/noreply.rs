@@ -1,105 +1,85 @@
-//! Faults of requests without replies: mcpool asks for every reply, and pipelines instead.
+//! No call goes without its reply: there is no quiet mode, and pipelined calls read every answer, errors too.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcpool::testing::{Fault, TestServer, When};
-use mcpool::{Client, ClientBuilder, ErrorKind, Ttl};
+use mcpool::{Client, ErrorKind, Ttl};
 
-use crate::support::memcached::Memcached;
+use crate::stand::Stand;
 
-fn settings(address: impl Into<String>) -> ClientBuilder {
-    Client::builder()
-        .servers(address.into())
-        .min_connections(0)
-        .max_connections(1)
-        .timeout(Duration::from_secs(20))
+/// Nothing but the test's calls talks to the server, over one connection.
+fn client(server: &TestServer) -> Client {
+    let builder = Client::builder().servers(server.address()).max_connections(1);
+    builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
 
 #[test]
-fn f167_refused_stores_in_a_pipeline_shift_no_later_reply() {
-    let server = Memcached::start();
-    let client = settings(server.address()).build().expect("built");
-    client.set("x", "ex", Ttl::NEVER).expect("stored");
-    client.set("text", "abc", Ttl::NEVER).expect("stored");
-    let huge = "v".repeat(2_000_000);
+fn f167_refusals_among_pipelined_calls_shift_no_later_reply() {
+    let stand = Stand::real();
+    let client = stand.builder().max_connections(1).build().unwrap();
+    client.set("x", "X", Ttl::NEVER).unwrap();
+    client.set("text", "abc", Ttl::NEVER).unwrap();
+    let large = "v".repeat(2_000_000);
     for round in 0..20 {
-        let entries = [("a", "1"), ("big", huge.as_str()), ("b", "2")];
-        let stored = client.set_many(entries, Ttl::NEVER);
-        assert!(
-            stored.outcome("a").expect("asked").is_ok()
-                && stored.outcome("b").expect("asked").is_ok()
-        );
-        let error = stored.outcome("big").expect("asked").as_ref().expect_err("too large");
-        assert_eq!(error.kind(), ErrorKind::ValueTooLarge);
-        assert!(!client.add("x", "no", Ttl::NEVER).expect("asked"));
-        assert!(client.incr("text", 1).is_err());
-        assert!(!client.delete(format!("none{round}")).expect("asked"));
-        assert_eq!(client.get::<String>("x").expect("read").as_deref(), Some("ex"));
+        let stored = client.set_many([("a", "A"), ("b", large.as_str()), ("c", "C")], Ttl::NEVER);
+        assert!(stored.outcome("a").unwrap().is_ok() && stored.outcome("c").unwrap().is_ok());
+        let refused = stored.outcome("b").unwrap().as_ref().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ValueTooLarge);
+        let deleted = client.delete_many(["missing", "a"]);
+        assert!(matches!(deleted.outcome("missing"), Some(Ok(false))));
+        assert!(matches!(deleted.outcome("a"), Some(Ok(true))));
+        assert!(!client.add("x", "Y", Ttl::NEVER).unwrap());
+        assert_eq!(client.incr("text", 1).unwrap_err().kind(), ErrorKind::NotANumber);
+        assert_eq!(client.get::<String>("x").unwrap().as_deref(), Some("X"), "round {round}");
     }
     assert_eq!(client.status().servers[0].dials, 1);
 }
 
 #[test]
-fn f168_a_bad_key_among_many_is_refused_here_and_makes_no_line_that_nobody_reads() {
-    let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("built");
-    client.set("x", "ex", Ttl::NEVER).expect("stored");
-    let long = "k".repeat(251);
-    let stored = client.set_many([("a", 1), (long.as_str(), 2), ("b c", 3), ("d", 4)], Ttl::NEVER);
-    assert_eq!(stored.failures().count(), 2);
-    assert_eq!(client.get::<String>("x").expect("read").as_deref(), Some("ex"));
-    assert!(server.commands().iter().all(|line| !line.contains("b c") && line.len() < 250));
-}
-
-#[test]
-fn f169_no_request_is_ever_sent_without_asking_for_its_reply() {
-    let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("built");
-    let ttl = Ttl::NEVER;
-    client.set("k", "v", ttl).expect("asked");
-    client.set_many([("a", 1), ("b", 2)], ttl).into_result().expect("asked");
-    client.add("k", "v", ttl).expect("asked");
-    client.replace("k", "v", ttl).expect("asked");
-    client.append("k", "v").expect("asked");
-    client.prepend("k", "v").expect("asked");
-    client.touch("k", ttl).expect("asked");
-    client.incr("n", 1).expect("asked");
-    client.decr("n", 1).expect("asked");
-    client.delete("k").expect("asked");
-    client.delete_many(["a", "b"]).into_result().expect("asked");
-    client.flush_all(Duration::ZERO).into_result().expect("asked");
-    client.verbosity(0).into_result().expect("asked");
-    let commands = server.commands();
-    assert_eq!(commands.len(), 15);
-    assert!(commands.iter().all(|line| !line.contains("noreply")), "{commands:?}");
-}
-
-#[test]
-fn f171_the_value_stored_last_in_a_pipeline_is_read_at_once() {
-    let server = Memcached::start();
-    let client = settings(server.address()).build().expect("built");
-    let started = Instant::now();
-    client
-        .set_many((0..100).map(|n| (format!("k{n}"), n)), Ttl::NEVER)
-        .into_result()
-        .expect("stored");
-    assert_eq!(client.get::<u32>("k99").expect("read"), Some(99));
-    assert!(started.elapsed() < Duration::from_secs(5));
-}
-
-#[test]
-fn f172_a_store_is_a_success_only_when_the_server_said_so_and_a_close_behind_it_costs_nothing() {
-    let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("built");
-    server.fault(Fault::CloseAfter(8), When::always().verb("set"));
-    for n in 0..50 {
-        client.set("x", &n, Ttl::NEVER).expect("STORED has eight bytes");
-        assert_eq!(client.get::<i32>("x").expect("on a fresh connection"), Some(n));
+fn f168_a_bad_key_among_pipelined_calls_is_refused_here_and_leaves_no_reply_behind() {
+    let server = TestServer::start().unwrap();
+    let client = client(&server).with_prefix("p".repeat(10)).unwrap();
+    client.set("x", "X", Ttl::NEVER).unwrap();
+    let (long, overflow) = ("k".repeat(251), "k".repeat(241));
+    let bad = [long.as_str(), "a b", overflow.as_str(), ""];
+    let keys = ["good", bad[0], bad[1], bad[2], bad[3], "fine"];
+    let stored = client.set_many(keys.map(|key| (key, "flush_all")), Ttl::NEVER);
+    for key in bad {
+        let error = stored.outcome(key).unwrap().as_ref().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidKey);
     }
-    let real = Memcached::start();
-    let client = settings(real.address()).build().expect("built");
-    client.set("k", "small", Ttl::NEVER).expect("stored");
-    let error = client.set("k", &"v".repeat(2_000_000), Ttl::NEVER).expect_err("too large");
-    assert_eq!(error.kind(), ErrorKind::ValueTooLarge);
-    assert_eq!(client.get::<String>("k").expect("read"), None, "memcached drops the old value");
+    assert!(stored.outcome("good").unwrap().is_ok() && stored.outcome("fine").unwrap().is_ok());
+    assert_eq!(client.delete_many(keys).failures().count(), bad.len());
+    assert_eq!(client.get::<String>("x").unwrap().as_deref(), Some("X"));
+    assert_eq!(server.commands().len(), 6, "{:?}", server.commands());
+}
+
+#[test]
+fn f169_f171_every_store_is_answered_before_the_next_call() {
+    let server = TestServer::start().unwrap();
+    let client = client(&server);
+    let entries: Vec<_> = (0..1000).map(|i| (format!("k{i}"), i)).collect();
+    assert_eq!(client.set_many(entries.clone(), Ttl::NEVER).failures().count(), 0);
+    assert_eq!(client.get::<i32>("k999").unwrap(), Some(999));
+    for (key, i) in &entries[..100] {
+        client.set(key, i, Ttl::NEVER).unwrap();
+        assert!(client.touch(key, Ttl::NEVER).unwrap());
+        assert_eq!(client.get::<i32>(key).unwrap(), Some(*i));
+    }
+    let quiet = |line: &String| line.ends_with("noreply") || line.ends_with(" q");
+    assert!(!server.commands().iter().any(quiet));
+}
+
+#[test]
+fn f172_a_server_that_hangs_up_after_each_store_costs_no_later_call() {
+    const REPLY: &str = "STORED\r\n";
+    let server = TestServer::start().unwrap();
+    let client = client(&server);
+    server.fault(Fault::CloseAfter(REPLY.len()), When::always().verb("set"));
+    for i in 0..50 {
+        client.set("x", &i, Ttl::NEVER).unwrap();
+        assert_eq!(client.get::<i32>("x").unwrap(), Some(i));
+    }
+    let status = &client.status().servers[0];
+    assert_eq!((status.connections, status.dials), (1, 51));
 }

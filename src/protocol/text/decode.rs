@@ -7,6 +7,9 @@ use super::super::{Limits, Refusal, RefusalKind, Reply, Verb, Violation, scan};
 /// What ends a line, and a value.
 pub(crate) const TERMINATOR: &[u8] = b"\r\n";
 
+/// How a TLS alert begins (RFC 8446, section 5.1): what a TLS server answers to a request in plain.
+const TLS_ALERT: &[u8] = b"\x15\x03";
+
 /// The first reply line, without its end, and the number of bytes up to and with its end; `None` if
 /// its end has not come yet.
 pub(crate) fn line<'i>(
@@ -14,6 +17,9 @@ pub(crate) fn line<'i>(
     input: &'i [u8],
     limits: &Limits,
 ) -> Result<Option<(&'i [u8], usize)>, Violation> {
+    if input.starts_with(TLS_ALERT) {
+        return Err(Violation::TlsAlert { verb });
+    }
     let Some((line, used)) = scan::line(input, limits.max_line)? else { return Ok(None) };
     match line.strip_suffix(b"\r") {
         Some(line) => Ok(Some((line, used))),
