@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use mcpool::testing::{Fault, TestServer, When};
@@ -196,8 +197,9 @@ fn f105_many_threads_and_many_misses_never_mix_values_up() {
                 })
             })
             .collect();
-        let hits: Vec<usize> = readers.into_iter().map(|r| r.join().expect("no panic")).collect();
+        let hits: Vec<_> = readers.into_iter().map(ScopedJoinHandle::join).collect();
         over.store(true, Ordering::SeqCst);
+        let hits: Vec<usize> = hits.into_iter().map(|n| n.expect("no panic")).collect();
         assert!(hits.iter().sum::<usize>() > 0, "nothing was ever found");
     });
 }

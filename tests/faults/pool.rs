@@ -295,14 +295,21 @@ fn f024_the_connection_used_last_is_used_first_so_that_the_others_grow_idle() {
 fn f025_a_thousand_resets_cost_no_permit() {
     const RESETS: usize = 1000;
     let resets = AtomicUsize::new(0);
-    let together = Barrier::new(4);
+    let asking = (Mutex::new(0), Condvar::new());
     let server = Script::start(move |peer| {
         if resets.fetch_add(1, Ordering::SeqCst) < RESETS {
             // Closing with the request unread resets the connection.
             return;
         }
         while peer.line().is_some() {
-            together.wait();
+            let (count, changed) = &asking;
+            let mut asking = count.lock().expect("no panic");
+            *asking += 1;
+            changed.notify_all();
+            let woken = changed.wait_timeout_while(asking, PATIENCE, |n| *n < 4);
+            if woken.expect("no panic").1.timed_out() {
+                return;
+            }
             peer.send("END\r\n");
         }
     });
@@ -319,7 +326,7 @@ fn f025_a_thousand_resets_cost_no_permit() {
     while server.accepted() < RESETS {
         client.get::<String>("k").expect_err("reset");
     }
-    // No reply comes before four requests are there at once: with a permit lost these would time out.
+    // No reply comes before four requests are there at once: with a permit lost these time out.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(client.get::<String>("k").expect("answered"), None));
@@ -407,8 +414,9 @@ fn f030_closing_under_load_ends_every_call_with_a_typed_error() {
     std::thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
-                client.get::<String>("k").expect("answered");
+                let first = client.get::<String>("k");
                 before.wait();
+                first.expect("answered");
                 // Until the close is seen, then some more.
                 while after.load(Ordering::SeqCst) < 1000 {
                     match client.get::<String>("k") {
@@ -457,7 +465,7 @@ fn f031_waiting_callers_are_served_in_the_order_they_came() {
             seen.lock().expect("no panic").push(line);
             let (open, changed) = &*opened;
             let shut = open.lock().expect("no panic");
-            drop(changed.wait_while(shut, |open| !*open).expect("no panic"));
+            drop(changed.wait_timeout_while(shut, PATIENCE, |open| !*open).expect("no panic"));
             peer.send("END\r\n");
         }
     });

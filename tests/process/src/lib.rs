@@ -83,9 +83,9 @@ pub fn interrupted<T>(body: impl FnOnce() -> T) -> (T, u64) {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        let result = body();
+        let result = catch_unwind(AssertUnwindSafe(body));
         over.store(true, Ordering::SeqCst);
-        result
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     (result, HANDLED.load(Ordering::SeqCst) - before)
 }

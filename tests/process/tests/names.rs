@@ -197,8 +197,8 @@ fn f185_a_server_that_changes_its_address_keeps_its_keys() {
     let moved = server(V6, port(&servers[1]));
     name("node1.test", &[V6]);
     servers[1].stop();
-    let key = (0..).map(|n| format!("key{n}"));
-    let key = key.filter(|k| client.server_for(k).expect("a good key") == texts[1]).next();
+    let mut keys = (0..).map(|n| format!("key{n}"));
+    let key = keys.find(|k| client.server_for(k).expect("a good key") == texts[1]);
     client.set(key.expect("it has keys"), "v", Ttl::NEVER).expect("stored");
     assert_eq!(moved.commands().len(), 1, "its keys are at its new address");
     assert_eq!(map(&client), before);
