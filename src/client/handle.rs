@@ -116,9 +116,17 @@ impl Client {
         &self.codec
     }
 
-    /// The nodes, as this process knows them.
+    /// The nodes, for names and places.
     pub(crate) fn router(&self) -> &Router {
         &self.core.latest().router
+    }
+
+    /// The nodes, for what touches their pools: in a forked child its own.
+    ///
+    /// # Errors
+    /// A child could not set itself up.
+    pub(crate) fn own_router(&self) -> Result<&Router> {
+        Ok(&self.core.own(self.timing().deadline)?.router)
     }
 
     /// Runs requests for many keys.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::handle::Client;
 use crate::health::NodeState;
 use crate::pool::NodePool;
+use crate::router::Router;
 
 /// What a client looks like at one moment; see [`Client::status`].
 #[derive(Debug, Clone)]
@@ -67,8 +68,10 @@ impl Client {
     /// ```
     pub fn status(&self) -> Status {
         let now = Instant::now();
+        // A child that could not set itself up has no pools to show.
+        let nodes = self.own_router().map(Router::nodes).unwrap_or_default();
         Status {
-            servers: self.router().nodes().iter().map(|node| server_status(node, now)).collect(),
+            servers: nodes.iter().map(|node| server_status(node, now)).collect(),
             failed_calls: self.counters().failed.read(),
             absorbed_errors: self.counters().absorbed.read(),
         }

@@ -69,6 +69,7 @@ impl Client {
         K: ToKey,
         V: Serialize,
     {
+        let timing = self.timing();
         let exptime = ttl.into().wire(SystemTime::now());
         let mut encoded = Encoded::default();
         let keys: Vec<K> = entries
@@ -81,6 +82,7 @@ impl Client {
         let values = Values { exptime, encoded };
         self.each(
             Verb::Set,
+            timing,
             keys,
             &values,
             || (),
@@ -95,9 +97,11 @@ impl Client {
     ///
     /// As with [`delete`](Self::delete), one that only reached a substitute is an error.
     pub fn delete_many<K: ToKey>(&self, keys: impl IntoIterator<Item = K>) -> Outcomes<K, bool> {
+        let timing = self.timing();
         let keys = keys.into_iter().collect();
         self.each(
             Verb::Delete,
+            timing,
             keys,
             &Deletes,
             || false,
@@ -131,12 +135,12 @@ impl Client {
     fn each<K: ToKey, R>(
         &self,
         verb: Verb,
+        timing: Timing,
         keys: Vec<K>,
         requests: &impl Requests,
         miss: impl Fn() -> R,
         result: impl Fn(&Target<'_>, Answer) -> Result<R>,
     ) -> Outcomes<K, R> {
-        let timing = self.timing();
         let wired = Wired::new(self, &keys, |i| self.check_open().and_then(|()| requests.check(i)));
         let plan = wired.plan(&keys);
         let shape = Each { verb, plan: &plan, requests };
@@ -167,7 +171,11 @@ impl Client {
         let mut told = false;
         let entries = keys.into_iter().zip(results).map(|(key, result)| {
             let result = result.or_else(|e| {
-                let e = e.with_call(verb, Some(key.to_key().bytes)).with_elapsed(elapsed);
+                let key = key.to_key();
+                // As sent, or as given when it could not be.
+                let wire = self.wire(key);
+                let sent = wire.as_ref().map_or(key.bytes, |wire| wire.as_bytes());
+                let e = e.with_call(verb, Some(sent)).with_elapsed(elapsed);
                 if !std::mem::replace(&mut told, true) {
                     self.report(&e);
                 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::PoolError;
-use super::node::{Lease, NodePool};
+use super::lease::Lease;
+use super::node::NodePool;
 use crate::error::Phase;
 use crate::net::{Need, NetError, Trouble};
 use crate::protocol::{Batch, RefusalKind, Reply};
@@ -181,19 +182,24 @@ impl InFlight<'_, '_> {
 
 /// Runs all batches to their end, or until `deadline`; each ends on its own, none waits for another.
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
-    loop {
-        let Some(ready) = wait_for_any(flights, deadline) else { return };
-        for i in ready {
-            if let Some(flight) = flights.get_mut(i) {
-                flight.advance(now);
-            }
-        }
+    while drive_for(flights, deadline, now) {
         // Also while bytes come: a reply may have no end.
         if deadline.passed(Instant::now()) {
             flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;
         }
     }
+}
+
+/// Moves what can be moved, waiting for that until `pause` at most; `false` when all batches are at their end.
+pub(crate) fn drive_for(flights: &mut [InFlight<'_, '_>], pause: Deadline, now: Instant) -> bool {
+    let Some(ready) = wait_for_any(flights, pause) else { return false };
+    for i in ready {
+        if let Some(flight) = flights.get_mut(i) {
+            flight.advance(now);
+        }
+    }
+    true
 }
 
 /// Waits until some unfinished flight can move, and says which; `None` when all are over.

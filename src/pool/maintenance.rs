@@ -4,23 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::node::NodePool;
+use super::wake::Wake;
 
 /// Waits this long at most when no pass and no probe is due.
 const FAR: Duration = Duration::from_secs(3600);
-
-/// Wakes the maintenance thread before its time; the thread ends when the last of these is gone.
-#[derive(Debug, Clone)]
-pub(crate) struct Wake(Sender<()>);
-
-impl Wake {
-    pub(crate) fn up(&self) {
-        // A full channel means that it is about to wake anyway.
-        let _ = self.0.try_send(());
-    }
-}
 
 /// The thread to be, before the nodes are known.
 #[derive(Debug)]
@@ -30,8 +20,8 @@ pub(crate) struct Maintenance {
 
 impl Maintenance {
     pub(crate) fn new() -> (Self, Wake) {
-        let (wake, wakes) = bounded(1);
-        (Self { wakes }, Wake(wake))
+        let (wake, wakes) = Wake::channel();
+        (Self { wakes }, wake)
     }
 
     /// Starts the thread. It holds no node between passes, so that dropping a client ends it.

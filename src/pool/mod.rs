@@ -6,6 +6,7 @@
 mod config;
 mod error;
 mod exchange;
+mod lease;
 mod line;
 mod maintenance;
 mod node;
@@ -13,10 +14,11 @@ mod permits;
 mod process;
 mod sync;
 mod upkeep;
+mod wake;
 
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
-pub(crate) use exchange::{InFlight, Outcome, drive, in_doubt};
+pub(crate) use exchange::{InFlight, Outcome, drive, drive_for, in_doubt};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;

@@ -1,4 +1,4 @@
-//! One node's pool: leases connections, dials on the borrower's thread, keeps the node's health.
+//! One node's pool: its parts and figures, and what its successes and failures say of its health.
 
 use std::io;
 use std::sync::Arc;
@@ -7,19 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::config::PoolConfig;
 use super::error::PoolError;
-use super::line::{Counts, Denied, Grant, Line};
-use super::maintenance::Wake;
-use super::permits::{Permit, Permits, Worker};
+use super::lease::Live;
+use super::line::{Counts, Denied, Line};
+use super::permits::{Permits, Worker};
 use super::process::Process;
+use super::wake::Wake;
 use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
-use crate::net::{Connection, DialOptions, Dialer, NetError, Trouble};
-use crate::protocol::{Batch, Limits, Request};
+use crate::net::{DialOptions, Dialer, NetError, Trouble};
+use crate::protocol::Limits;
 use crate::stats::NodeStats;
-use crate::time::{Attempt, Deadline, Steps};
 use crate::types::Server;
 
-/// A socket unused for this long is looked at before it is used.
-const IDLE_CHECK: Duration = Duration::from_secs(1);
 /// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
 /// one attempt: a call with less time than that, by its own choice or after waiting, shows nothing.
 const SILENCE: Duration = Duration::from_millis(200);
@@ -44,43 +42,20 @@ pub(crate) struct NodePool {
     name: Arc<str>,
     address: Arc<str>,
     weight: u32,
-    dialer: Dialer,
-    limits: Limits,
+    pub(super) dialer: Dialer,
+    pub(super) limits: Limits,
     silence: Duration,
     pub(super) config: PoolConfig,
     pub(super) health: Health,
     pub(super) line: Line<Live>,
-    permits: Permits,
+    pub(super) permits: Permits,
     stats: NodeStats,
     /// Sockets of an older generation are closed as they are met: the server was restarted, or went down.
     generation: AtomicU64,
     closed: AtomicBool,
-    process: Process,
+    pub(super) process: Process,
     seed: AtomicU64,
     wake: Wake,
-}
-
-/// An open connection with its permit; the socket closes before the permit goes back.
-#[derive(Debug)]
-pub(crate) struct Live {
-    pub(super) connection: Connection,
-    _permit: Permit,
-    generation: u64,
-    expires: Instant,
-    used: Instant,
-    /// Whether an exchange on it was completed before.
-    proven: bool,
-}
-
-/// A connection on loan; dropped without [`Lease::finish`] it is closed.
-#[derive(Debug)]
-pub(super) struct Lease<'p> {
-    pool: &'p NodePool,
-    live: Option<Live>,
-    /// When it was had: what came before says nothing of the server.
-    since: Instant,
-    /// When its exchange has to have ended.
-    until: Deadline,
 }
 
 impl NodePool {
@@ -170,106 +145,6 @@ impl NodePool {
         self.wake.up();
     }
 
-    /// A connection for one exchange: an idle one, a fresh one, or the next that comes free.
-    pub(super) fn lease(&self, attempt: Attempt, now: Instant) -> Result<Lease<'_>, PoolError> {
-        loop {
-            let (grant, now) = match self.line.try_acquire() {
-                Some(outcome) => (outcome, now),
-                None => {
-                    self.stats.waits.one();
-                    let connect = attempt.starting(now).connect;
-                    (self.line.acquire(connect, attempt.call), Instant::now())
-                }
-            };
-            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
-                return Ok(lease);
-            }
-        }
-    }
-
-    /// As [`Self::lease`], without waiting for other callers: `None` when every connection is in use.
-    pub(super) fn try_lease(
-        &self,
-        attempt: Attempt,
-        now: Instant,
-    ) -> Result<Option<Lease<'_>>, PoolError> {
-        while let Some(grant) = self.line.try_acquire() {
-            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
-                return Ok(Some(lease));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Makes a lease of a grant; `None` when the connection turned out to be unfit.
-    fn take_up(
-        &self,
-        grant: Result<Grant<Live>, Denied>,
-        steps: Steps,
-        now: Instant,
-    ) -> Result<Option<Lease<'_>>, PoolError> {
-        match grant {
-            Ok(Grant::Connection(live)) => {
-                let idle = now.saturating_duration_since(live.used);
-                let live = Some(live);
-                let mut lease = Lease { pool: self, live, since: now, until: steps.exchange };
-                if idle >= IDLE_CHECK && !self.process.is_current() {
-                    // The parent's socket: closing this process' copy of it sends nothing.
-                    return Err(PoolError::Forked);
-                }
-                Ok(lease.is_fit(steps.exchange, now).then_some(lease))
-            }
-            Ok(Grant::Dial) => {
-                let mut lease = self.dial(steps.connect)?;
-                lease.until = steps.exchange;
-                Ok(Some(lease))
-            }
-            Err(Denied::Unconnected) => Err(PoolError::unconnected()),
-            Err(Denied::Exhausted) => {
-                self.stats.exhausted.one();
-                Err(PoolError::Exhausted)
-            }
-            Err(Denied::Down) => Err(PoolError::Down),
-            Err(Denied::Closed) => Err(PoolError::Closed),
-        }
-    }
-
-    /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
-    pub(super) fn dial(&self, deadline: Deadline) -> Result<Lease<'_>, PoolError> {
-        if !self.process.is_current() {
-            return Err(PoolError::Forked);
-        }
-        let right = DialRight { line: &self.line, used: false };
-        // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
-        let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
-        let started = Instant::now();
-        match self.dialer.dial(deadline) {
-            Ok(stream) => {
-                let now = Instant::now();
-                self.stats.dials.one();
-                let live = Live {
-                    connection: Connection::new(stream, self.limits, now),
-                    _permit: permit,
-                    generation: self.generation.load(Ordering::Acquire),
-                    expires: now + self.lifetime(),
-                    used: now,
-                    proven: false,
-                };
-                right.used();
-                Ok(Lease { pool: self, live: Some(live), since: now, until: deadline })
-            }
-            Err(e) => {
-                drop(permit);
-                drop(right);
-                if self.is_nodes_fault(&e, started.elapsed()) {
-                    self.dial_failed();
-                }
-                log::debug!("{}: connecting failed: {e:?}", self.name);
-                Err(PoolError::Net(e))
-            }
-        }
-    }
-
     /// Counts a connection that the node did not let come about.
     pub(super) fn dial_failed(&self) {
         self.stats.failed_dials.one();
@@ -294,8 +169,13 @@ impl NodePool {
         self.note(self.health.succeeded());
     }
 
+    /// The generation that sockets opened now belong to.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
     /// Makes every socket up to this generation unfit.
-    fn retire(&self, generation: u64) {
+    pub(super) fn retire(&self, generation: u64) {
         // Only the first of those who find out moves the generation on.
         let _ = self.generation.compare_exchange(
             generation,
@@ -306,7 +186,7 @@ impl NodePool {
     }
 
     /// Whether a failed dial speaks against the node, not against this process or a very short deadline.
-    fn is_nodes_fault(&self, e: &NetError, took: Duration) -> bool {
+    pub(super) fn is_nodes_fault(&self, e: &NetError, took: Duration) -> bool {
         match &e.trouble {
             Trouble::TimedOut { .. } => {
                 took >= self.config.connect_timeout.min(self.silence).min(NO_HANDSHAKE)
@@ -320,7 +200,7 @@ impl NodePool {
     pub(super) fn note(&self, transition: Option<Transition>) {
         match transition {
             Some(Transition::WentDown { failure, .. }) => {
-                self.retire(self.generation.load(Ordering::Acquire));
+                self.retire(self.generation());
                 self.line.turn_away(Denied::Down);
                 self.discard_all(self.line.take_idle(|_, _| true));
                 self.wake.up();
@@ -346,105 +226,16 @@ impl NodePool {
             || above_min && now.saturating_duration_since(live.used) > self.config.max_idle
     }
 
-    fn is_outdated(&self, live: &Live, now: Instant) -> bool {
-        live.generation != self.generation.load(Ordering::Acquire) || now >= live.expires
+    pub(super) fn is_outdated(&self, live: &Live, now: Instant) -> bool {
+        live.generation != self.generation() || now >= live.expires
     }
 
     /// `max_lifetime` less up to a tenth, so that sockets opened together do not end together.
-    fn lifetime(&self) -> Duration {
+    pub(super) fn lifetime(&self) -> Duration {
         let mut x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let permille = u32::try_from((x >> 32) % 100).unwrap_or(0);
         self.config.max_lifetime / 1000 * (1000 - permille)
-    }
-}
-
-impl Lease<'_> {
-    /// The connection; `None` cannot happen before `finish`, which consumes the lease.
-    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
-        self.live.as_mut().map(|live| &mut live.connection)
-    }
-
-    /// When it was had, and until when its exchange may last.
-    pub(super) fn times(&self) -> (Instant, Deadline) {
-        (self.since, self.until)
-    }
-
-    /// Whether it was used before, and its generation: what a failure on it says of the others.
-    pub(super) fn history(&self) -> (bool, u64) {
-        self.live.as_ref().map_or((false, 0), |live| (live.proven, live.generation))
-    }
-
-    /// Gives the connection back after a complete exchange, if the protocol says that it can be used again.
-    pub(super) fn finish(mut self, now: Instant) {
-        let Some(mut live) = self.live.take() else { return };
-        live.used = now;
-        live.proven = true;
-        let back =
-            if live.connection.is_reusable() { self.pool.line.give_back(live) } else { Some(live) };
-        self.pool.discard_all(back.into_iter().collect());
-    }
-
-    /// Whether the connection can be expected to work; a closed one retires its generation.
-    fn is_fit(&mut self, deadline: Deadline, now: Instant) -> bool {
-        let pool = self.pool;
-        let Some(live) = self.live.as_mut() else { return false };
-        if pool.is_outdated(live, now) {
-            return false;
-        }
-        if now.saturating_duration_since(live.used) < IDLE_CHECK {
-            return true;
-        }
-        let alive = if pool.config.alive_check {
-            let share = Deadline::after(now, deadline.left(now) / 2);
-            let within = share.min(Deadline::after(now, pool.config.connect_timeout));
-            answers(&mut live.connection, within, now)
-        } else {
-            live.connection.is_quiet()
-        };
-        if !alive {
-            pool.retire(live.generation);
-        }
-        alive
-    }
-}
-
-/// A round trip: the server answers `version`.
-pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
-    let mut batch = Batch::new();
-    batch.push(&Request::Version);
-    connection.begin(&batch, now);
-    connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
-}
-
-impl Drop for Lease<'_> {
-    fn drop(&mut self) {
-        if let Some(live) = self.live.take() {
-            drop(live);
-            self.pool.line.lost();
-        }
-    }
-}
-
-/// The right to dial; dropped unused it counts as a failed dial, also when dialling panics.
-struct DialRight<'p> {
-    line: &'p Line<Live>,
-    used: bool,
-}
-
-impl DialRight<'_> {
-    fn used(mut self) {
-        self.used = true;
-    }
-}
-
-impl Drop for DialRight<'_> {
-    fn drop(&mut self) {
-        if self.used {
-            self.line.dialed();
-        } else {
-            self.line.dial_failed();
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::node::{NodePool, answers};
+use super::lease::answers;
+use super::node::NodePool;
 use crate::health::{Failure, Gate};
 use crate::time::{Attempt, Deadline};
 

@@ -1,14 +1,17 @@
 //! Requests of many keys: grouped by node, all nodes working at once, each key with its own outcome.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::failover::{Next, next};
 use super::{Answer, Router, Target, Timing};
 use crate::error::{Error, ErrorKind, Fate};
-use crate::pool::{self, InFlight, Outcome, PoolError, drive};
+use crate::pool::{self, InFlight, Outcome, PoolError, drive, drive_for};
 use crate::protocol::{Batch, Reply, Verb};
-use crate::time::Attempt;
+use crate::time::{Attempt, Deadline};
+
+/// While some batches are under way and others wait for a connection, those are looked at again after this.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// How the requests of one node are put together and its replies taken apart.
 pub(crate) trait Shape<'a> {
@@ -104,7 +107,7 @@ impl Router {
     }
 }
 
-impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
+impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     /// One attempt for every pending item; returns those that need another.
     fn round(&mut self, pending: &[usize]) -> Vec<usize> {
         let now = Instant::now();
@@ -112,38 +115,67 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
         let groups = self.group(pending, now, &mut left);
         let has_next = groups.values().flatten().any(|i| self.has_next(*i));
         let attempt = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline);
-        let mut flights = Vec::with_capacity(groups.len());
+        let mut open = Open::default();
         let mut waiting = Vec::new();
         for (others, (node, items)) in (0..groups.len()).rev().zip(groups) {
-            let Some(pool) = self.router.nodes.get(node) else { continue };
             // A node that cannot be connected to must leave time for those behind it.
             let attempt = Attempt { others: u32::try_from(others).unwrap_or(u32::MAX), ..attempt };
-            match pool.try_begin(self.shape.batch(&items), attempt, Instant::now()) {
-                Ok(Ok(flight)) => flights.push((node, items, flight)),
-                Ok(Err(batch)) => waiting.push((node, items, batch)),
-                Err(error) => self.refused(node, &items, error, &mut left),
-            }
+            let start = Start { node, batch: self.shape.batch(&items), items };
+            waiting.extend(self.start(start, attempt, &mut open, &mut left));
         }
-        // Whoever waits for a connection holds none, so that callers never wait for each other in a circle.
-        let mut waiting = waiting.into_iter();
-        if flights.is_empty() {
-            if let Some((node, items, batch)) = waiting.next() {
-                if let Some(pool) = self.router.nodes.get(node) {
-                    match pool.begin(batch, attempt, Instant::now()) {
-                        Ok(flight) => flights.push((node, items, flight)),
-                        Err(error) => self.refused(node, &items, error, &mut left),
-                    }
-                }
-            }
-        }
-        left.extend(waiting.flat_map(|(_, items, _)| items));
-        let (groups, mut flights) = split(flights);
         let now = Instant::now();
-        drive(&mut flights, attempt.starting(now).exchange, now);
-        for ((node, items), flight) in groups.into_iter().zip(flights) {
+        let deadline = attempt.starting(now).exchange;
+        while !waiting.is_empty() && !deadline.passed(Instant::now()) {
+            let pause = deadline.min(Deadline::after(Instant::now(), PAUSE));
+            if !drive_for(&mut open.flights, pause, now) {
+                // Whoever waits for a connection holds none, so that callers never wait for each other in a circle.
+                self.wait_and_start(waiting.remove(0), attempt, &mut open, &mut left);
+            }
+            // Others may have given a connection back meanwhile.
+            for start in std::mem::take(&mut waiting) {
+                waiting.extend(self.start(start, attempt, &mut open, &mut left));
+            }
+        }
+        left.extend(waiting.into_iter().flat_map(|start| start.items));
+        drive(&mut open.flights, deadline, now);
+        for ((node, items), flight) in open.groups.into_iter().zip(open.flights) {
             self.ended(node, &items, flight.into_outcome(), &mut left);
         }
         left
+    }
+
+    /// Sends a node's batch if a connection can be had without waiting for another caller; else gives it back.
+    fn start<'b>(
+        &mut self,
+        start: Start<'b>,
+        attempt: Attempt,
+        open: &mut Open<'r, 'b>,
+        left: &mut Vec<usize>,
+    ) -> Option<Start<'b>> {
+        let router = self.router;
+        let Start { node, items, batch } = start;
+        match router.nodes.get(node)?.try_begin(batch, attempt, Instant::now()) {
+            Ok(Ok(flight)) => open.add(node, items, flight),
+            Ok(Err(batch)) => return Some(Start { node, items, batch }),
+            Err(error) => self.refused(node, &items, error, left),
+        }
+        None
+    }
+
+    /// Waits for a connection and sends a node's batch.
+    fn wait_and_start<'b>(
+        &mut self,
+        start: Start<'b>,
+        attempt: Attempt,
+        open: &mut Open<'r, 'b>,
+        left: &mut Vec<usize>,
+    ) {
+        let router = self.router;
+        let Some(pool) = router.nodes.get(start.node) else { return };
+        match pool.begin(start.batch, attempt, Instant::now()) {
+            Ok(flight) => open.add(start.node, start.items, flight),
+            Err(error) => self.refused(start.node, &start.items, error, left),
+        }
     }
 
     /// The items of each node that may be asked now; others get their error, or move on.
@@ -160,9 +192,8 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 Some(node) if !self.timing.deadline.passed(now) => {
                     groups.entry(node).or_default().push(item);
                 }
-                // What its last server did wrong says more than the time.
-                _ if matches!(self.outcomes.get(item), Some(Some(_))) => {}
-                _ => self.set(item, Err(out_of_time())),
+                // What its home did wrong, if anything, says more than the time.
+                _ => self.blame(item, out_of_time()),
             }
         }
         groups.retain(|node, items| {
@@ -262,7 +293,7 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
                 }
                 _ => false,
             };
-            self.set(item, Err(error.clone()));
+            self.blame(item, error.clone());
             if moved {
                 left.push(item);
             }
@@ -271,6 +302,15 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
             node.stats().retries.add(retries);
             node.stats().failovers.add(failovers);
         }
+    }
+
+    /// Notes a failure of an attempt; the first one stays, as for a single key.
+    fn blame(&mut self, item: usize, error: Error) {
+        let first = match self.outcomes.get_mut(item).and_then(Option::take) {
+            Some(Err(first)) => first,
+            _ => error,
+        };
+        self.set(item, Err(first));
     }
 
     fn set(&mut self, item: usize, outcome: Result<Answer, Error>) {
@@ -282,13 +322,25 @@ impl<'a, S: Shape<'a>> Run<'_, 'a, S> {
     }
 }
 
-type Flight<'p, 'b> = (usize, Vec<usize>, InFlight<'p, 'b>);
+/// A node's batch that is to be sent.
+struct Start<'b> {
+    node: usize,
+    items: Vec<usize>,
+    batch: Batch<'b>,
+}
 
-/// The items of each flight apart from the flights, which are driven as a slice.
-fn split<'p, 'b>(
-    flights: Vec<Flight<'p, 'b>>,
-) -> (Vec<(usize, Vec<usize>)>, Vec<InFlight<'p, 'b>>) {
-    flights.into_iter().map(|(node, items, flight)| ((node, items), flight)).unzip()
+/// The batches under way, with the node and the items of each.
+#[derive(Default)]
+struct Open<'p, 'b> {
+    groups: Vec<(usize, Vec<usize>)>,
+    flights: Vec<InFlight<'p, 'b>>,
+}
+
+impl<'p, 'b> Open<'p, 'b> {
+    fn add(&mut self, node: usize, items: Vec<usize>, flight: InFlight<'p, 'b>) {
+        self.groups.push((node, items));
+        self.flights.push(flight);
+    }
 }
 
 fn out_of_time() -> Error {

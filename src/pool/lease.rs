@@ -1,0 +1,228 @@
+//! Leases: a connection for one exchange, idle, fresh or handed over, and what becomes of it.
+
+use std::time::{Duration, Instant};
+
+use super::error::PoolError;
+use super::line::{Denied, Grant, Line};
+use super::node::NodePool;
+use super::permits::Permit;
+use crate::net::Connection;
+use crate::protocol::{Batch, Request};
+use crate::time::{Attempt, Deadline, Steps};
+
+/// A socket unused for this long is looked at before it is used.
+const IDLE_CHECK: Duration = Duration::from_secs(1);
+
+/// An open connection with its permit; the socket closes before the permit goes back.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) connection: Connection,
+    _permit: Permit,
+    pub(super) generation: u64,
+    pub(super) expires: Instant,
+    pub(super) used: Instant,
+    /// Whether an exchange on it was completed before.
+    proven: bool,
+}
+
+/// A connection on loan; dropped without [`Lease::finish`] it is closed.
+#[derive(Debug)]
+pub(super) struct Lease<'p> {
+    pool: &'p NodePool,
+    live: Option<Live>,
+    /// When it was had: what came before says nothing of the server.
+    since: Instant,
+    /// When its exchange has to have ended.
+    until: Deadline,
+}
+
+impl NodePool {
+    /// A connection for one exchange: an idle one, a fresh one, or the next that comes free.
+    pub(super) fn lease(&self, attempt: Attempt, now: Instant) -> Result<Lease<'_>, PoolError> {
+        loop {
+            let (grant, now) = match self.line.try_acquire() {
+                Some(outcome) => (outcome, now),
+                None => {
+                    self.stats().waits.one();
+                    let connect = attempt.starting(now).connect;
+                    (self.line.acquire(connect, attempt.call), Instant::now())
+                }
+            };
+            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
+                return Ok(lease);
+            }
+        }
+    }
+
+    /// As [`Self::lease`], without waiting for other callers: `None` when every connection is in use.
+    pub(super) fn try_lease(
+        &self,
+        attempt: Attempt,
+        now: Instant,
+    ) -> Result<Option<Lease<'_>>, PoolError> {
+        while let Some(grant) = self.line.try_acquire() {
+            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
+                return Ok(Some(lease));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a lease of a grant; `None` when the connection turned out to be unfit.
+    fn take_up(
+        &self,
+        grant: Result<Grant<Live>, Denied>,
+        steps: Steps,
+        now: Instant,
+    ) -> Result<Option<Lease<'_>>, PoolError> {
+        match grant {
+            Ok(Grant::Connection(live)) => {
+                let idle = now.saturating_duration_since(live.used);
+                let live = Some(live);
+                let mut lease = Lease { pool: self, live, since: now, until: steps.exchange };
+                if idle >= IDLE_CHECK && !self.process.is_current() {
+                    // The parent's socket: closing this process' copy of it sends nothing.
+                    return Err(PoolError::Forked);
+                }
+                Ok(lease.is_fit(steps.exchange, now).then_some(lease))
+            }
+            Ok(Grant::Dial) => {
+                let mut lease = self.dial(steps.connect)?;
+                lease.until = steps.exchange;
+                Ok(Some(lease))
+            }
+            Err(Denied::Unconnected) => Err(PoolError::unconnected()),
+            Err(Denied::Exhausted) => {
+                self.stats().exhausted.one();
+                Err(PoolError::Exhausted)
+            }
+            Err(Denied::Down) => Err(PoolError::Down),
+            Err(Denied::Closed) => Err(PoolError::Closed),
+        }
+    }
+
+    /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
+    pub(super) fn dial(&self, deadline: Deadline) -> Result<Lease<'_>, PoolError> {
+        if !self.process.is_current() {
+            return Err(PoolError::Forked);
+        }
+        let right = DialRight { line: &self.line, used: false };
+        // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
+        let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
+        let started = Instant::now();
+        match self.dialer.dial(deadline) {
+            Ok(stream) => {
+                let now = Instant::now();
+                self.stats().dials.one();
+                let live = Live {
+                    connection: Connection::new(stream, self.limits, now),
+                    _permit: permit,
+                    generation: self.generation(),
+                    expires: now + self.lifetime(),
+                    used: now,
+                    proven: false,
+                };
+                right.used();
+                Ok(Lease { pool: self, live: Some(live), since: now, until: deadline })
+            }
+            Err(e) => {
+                drop(permit);
+                drop(right);
+                if self.is_nodes_fault(&e, started.elapsed()) {
+                    self.dial_failed();
+                }
+                log::debug!("{}: connecting failed: {e:?}", self.name());
+                Err(PoolError::Net(e))
+            }
+        }
+    }
+}
+
+impl Lease<'_> {
+    /// The connection; `None` cannot happen before `finish`, which consumes the lease.
+    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
+        self.live.as_mut().map(|live| &mut live.connection)
+    }
+
+    /// When it was had, and until when its exchange may last.
+    pub(super) fn times(&self) -> (Instant, Deadline) {
+        (self.since, self.until)
+    }
+
+    /// Whether it was used before, and its generation: what a failure on it says of the others.
+    pub(super) fn history(&self) -> (bool, u64) {
+        self.live.as_ref().map_or((false, 0), |live| (live.proven, live.generation))
+    }
+
+    /// Gives the connection back after a complete exchange, if the protocol says that it can be used again.
+    pub(super) fn finish(mut self, now: Instant) {
+        let Some(mut live) = self.live.take() else { return };
+        live.used = now;
+        live.proven = true;
+        let back =
+            if live.connection.is_reusable() { self.pool.line.give_back(live) } else { Some(live) };
+        self.pool.discard_all(back.into_iter().collect());
+    }
+
+    /// Whether the connection can be expected to work; a closed one retires its generation.
+    fn is_fit(&mut self, deadline: Deadline, now: Instant) -> bool {
+        let pool = self.pool;
+        let Some(live) = self.live.as_mut() else { return false };
+        if pool.is_outdated(live, now) {
+            return false;
+        }
+        if now.saturating_duration_since(live.used) < IDLE_CHECK {
+            return true;
+        }
+        let alive = if pool.config.alive_check {
+            let share = Deadline::after(now, deadline.left(now) / 2);
+            let within = share.min(Deadline::after(now, pool.config.connect_timeout));
+            answers(&mut live.connection, within, now)
+        } else {
+            live.connection.is_quiet()
+        };
+        if !alive {
+            pool.retire(live.generation);
+        }
+        alive
+    }
+}
+
+/// A round trip: the server answers `version`.
+pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+    let mut batch = Batch::new();
+    batch.push(&Request::Version);
+    connection.begin(&batch, now);
+    connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(live) = self.live.take() {
+            drop(live);
+            self.pool.line.lost();
+        }
+    }
+}
+
+/// The right to dial; dropped unused it counts as a failed dial, also when dialling panics.
+struct DialRight<'p> {
+    line: &'p Line<Live>,
+    used: bool,
+}
+
+impl DialRight<'_> {
+    fn used(mut self) {
+        self.used = true;
+    }
+}
+
+impl Drop for DialRight<'_> {
+    fn drop(&mut self) {
+        if self.used {
+            self.line.dialed();
+        } else {
+            self.line.dial_failed();
+        }
+    }
+}
