@@ -57,6 +57,8 @@ pub enum ErrorKind {
     Timeout,
     /// The deadline passed while waiting for a connection: all of them were in use, or being opened.
     PoolExhausted,
+    /// This process or its machine has no descriptor, memory or thread to spare; the server was not reached.
+    OutOfResources,
     /// The server refuses connections, cannot be reached, or is known to be down.
     ServerDown,
     /// The connection broke during the exchange.
@@ -162,8 +164,8 @@ impl Error {
         self.0.kind == ErrorKind::ServerDown
     }
 
-    /// Whether the same call may succeed later without anything being changed: a failure of a server or
-    /// of time. These are what [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) turns into misses.
+    /// Whether the same call may succeed later without anything being changed: a failure of a server, of
+    /// time or of this machine's resources. These are what [`errors_as_misses`](crate::ClientBuilder::errors_as_misses) turns into misses.
     ///
     /// Look at [`Error::may_have_been_applied`] before repeating a call that is not idempotent.
     pub fn may_retry(&self) -> bool {
@@ -171,6 +173,7 @@ impl Error {
             self.0.kind,
             ErrorKind::Timeout
                 | ErrorKind::PoolExhausted
+                | ErrorKind::OutOfResources
                 | ErrorKind::ServerDown
                 | ErrorKind::ConnectionLost
                 | ErrorKind::Protocol
@@ -291,6 +294,7 @@ impl ErrorKind {
             Self::PoolExhausted => {
                 "raise `max_connections` or `timeout`, or call from fewer threads"
             }
+            Self::OutOfResources => "look for leaks in this process, or raise its limits",
             Self::ServerDown => "it is tried again by itself after a short pause",
             Self::ConnectionLost => "the connection was closed and the next call opens another",
             Self::Protocol => "check that the address is a memcached's; the connection was closed",

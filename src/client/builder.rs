@@ -277,7 +277,9 @@ impl ClientBuilder {
     /// Checks every setting and makes the client; connects to nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting. Servers that are down are no error.
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config), naming the setting;
+    /// [`ErrorKind::OutOfResources`](crate::ErrorKind::OutOfResources) when no thread can be started. Servers that
+    /// are down are no error.
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;

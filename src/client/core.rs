@@ -38,7 +38,7 @@ impl Core {
             servers.iter().map(|s| RingNode { name: s.name(), weight: s.weight() }).collect();
         let ring =
             Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
-        let worker = Worker::new();
+        let worker = Worker::new().map_err(no_thread)?;
         let nodes = nodes(&config, &servers, &worker)?;
         let router = Router::new(nodes, ring, config.failover, config.attempt_timeout);
         Ok(Self {
@@ -151,11 +151,15 @@ fn nodes(config: &Config, servers: &[Server], worker: &Worker) -> Result<Vec<Arc
     let pools = pools.collect::<Result<Vec<_>>>()?;
     let interval = config.pool.maintenance_interval;
     if !interval.is_zero() {
-        maintenance.start(pools.iter().map(Arc::downgrade).collect(), interval).map_err(|e| {
-            Error::config("maintenance_interval", "no thread can be started").with_source(e)
-        })?;
+        maintenance
+            .start(pools.iter().map(Arc::downgrade).collect(), interval)
+            .map_err(no_thread)?;
     }
     Ok(pools)
+}
+
+fn no_thread(e: std::io::Error) -> Error {
+    Error::new(ErrorKind::OutOfResources, format!("no thread can be started: {e}")).with_source(e)
 }
 
 /// Something to tell jitter sequences apart by, across servers and processes.

@@ -121,12 +121,9 @@ impl Client {
         &self.core.latest().router
     }
 
-    /// The nodes, for what touches their pools: in a forked child its own.
-    ///
-    /// # Errors
-    /// A child could not set itself up.
-    pub(crate) fn own_router(&self) -> Result<&Router> {
-        Ok(&self.core.own(self.timing().deadline)?.router)
+    /// The nodes of this process; in a forked child its own, which are made at the first need.
+    pub(crate) fn own_router(&self, deadline: Deadline) -> Result<&Router> {
+        self.core.own(deadline).map(|core| &core.router)
     }
 
     /// Runs requests for many keys.

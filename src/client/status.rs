@@ -5,7 +5,6 @@ use std::time::Instant;
 use super::handle::Client;
 use crate::health::NodeState;
 use crate::pool::NodePool;
-use crate::router::Router;
 
 /// What a client looks like at one moment; see [`Client::status`].
 #[derive(Debug, Clone)]
@@ -67,11 +66,12 @@ impl Client {
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn status(&self) -> Status {
-        let now = Instant::now();
-        // A child that could not set itself up has no pools to show.
-        let nodes = self.own_router().map(Router::nodes).unwrap_or_default();
+        let timing = self.timing();
+        // Only a child that can have no thread is left with its parent's.
+        let router = self.own_router(timing.deadline).unwrap_or_else(|_| self.router());
+        let nodes = router.nodes().iter();
         Status {
-            servers: nodes.iter().map(|node| server_status(node, now)).collect(),
+            servers: nodes.map(|node| server_status(node, timing.started)).collect(),
             failed_calls: self.counters().failed.read(),
             absorbed_errors: self.counters().absorbed.read(),
         }

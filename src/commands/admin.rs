@@ -7,7 +7,7 @@ use super::reply::unexpected;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Batch, Reply, Request, StatsArgument};
-use crate::router::{Part, Router, Shape, Target};
+use crate::router::{Part, Shape, Target};
 use crate::types::{ToKey, Ttl};
 
 /// One result for each server, in the order given to the builder.
@@ -152,19 +152,21 @@ impl Client {
 
     /// Lets a server that is down or out be used again at once; `false` if no server has that name.
     pub fn restore(&self, server: &str) -> bool {
-        let nodes = self.own_router().map(Router::nodes).unwrap_or_default();
-        nodes.iter().find(|n| &**n.name() == server).map(|n| n.restore()).is_some()
+        let Ok(router) = self.own_router(self.timing().deadline) else { return false };
+        let mut nodes = router.nodes().iter();
+        nodes.find(|n| &**n.name() == server).map(|n| n.restore()).is_some()
     }
 
     /// Lets every server be used again at once.
     pub fn restore_all(&self) {
-        let nodes = self.own_router().map(Router::nodes).unwrap_or_default();
-        nodes.iter().for_each(|node| node.restore());
+        if let Ok(router) = self.own_router(self.timing().deadline) {
+            router.nodes().iter().for_each(|node| node.restore());
+        }
     }
 
     fn warm_up_node(&self, node: usize) -> Result<usize> {
-        let Some(node) = self.own_router()?.nodes().get(node) else { return Ok(0) };
         let deadline = self.timing().deadline;
+        let Some(node) = self.own_router(deadline)?.nodes().get(node) else { return Ok(0) };
         node.warm_up(deadline).map_err(|e| Error::from(e).with_server(node.name()))
     }
 

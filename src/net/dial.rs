@@ -121,18 +121,25 @@ fn look_up(
 /// Connects to a unix socket; a full backlog makes the connect wait as long as a send may.
 fn unix(path: &Path, deadline: Deadline) -> io::Result<std::os::fd::OwnedFd> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
-    let left = deadline.left(Instant::now());
-    if left.is_zero() {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
     let address = SocketAddrUnix::new(path)?;
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
-    match connect(&socket, &address) {
-        Ok(()) => Ok(socket),
-        Err(rustix::io::Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
-        Err(e) => Err(e.into()),
+    // std does so for TCP; elsewhere each send asks for it.
+    #[cfg(target_os = "macos")]
+    rustix::net::sockopt::set_socket_nosigpipe(&socket, true)?;
+    loop {
+        let left = deadline.left(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
+        match connect(&socket, &address) {
+            Ok(()) => return Ok(socket),
+            // A signal ended the wait, and nothing of the connect is left under way.
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(e) => return Err(e.into()),
+        }
     }
 }
 
@@ -144,4 +151,44 @@ fn connecting(e: io::Error) -> NetError {
         _ => Trouble::Io(e),
     };
     NetError::unsent(Phase::Connect, trouble)
+}
+
+#[cfg(test)]
+#[path = "../../tests/support/blackhole.rs"]
+#[allow(dead_code, clippy::expect_used, reason = "integration tests use more of it")]
+mod blackhole;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    fn dialer(addr: SocketAddr) -> Dialer {
+        let options = DialOptions {
+            connect_timeout: Duration::from_secs(5),
+            io_timeout: Duration::from_secs(1),
+            nodelay: true,
+            keepalive: true,
+        };
+        Dialer::new(&Endpoint::Literal(addr), options, Arc::new(drop))
+    }
+
+    #[test]
+    fn a_names_addresses_are_tried_in_turn_and_none_uses_up_the_time_of_the_next() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let good = listener.local_addr().expect("an address");
+        let refusing = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr();
+        let refusing = refusing.expect("an address");
+        let hole = blackhole::blackhole();
+        let dialer = dialer(good);
+        let time = || Deadline::after(Instant::now(), Duration::from_millis(600));
+        dialer.any(&[refusing, hole.addr(), good], time()).expect("the last one accepts");
+        let e = dialer.any(&[hole.addr(), refusing], time()).expect_err("nobody accepts");
+        assert!(matches!(e.trouble, Trouble::Io(_)), "{e:?}");
+        let start = Instant::now();
+        let e = dialer.any(&[hole.addr(), hole.addr()], time()).expect_err("nobody answers");
+        assert!(matches!(e.trouble, Trouble::TimedOut { .. }), "{e:?}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
 }

@@ -44,11 +44,22 @@ impl NetError {
     pub(crate) fn is_dial(&self) -> bool {
         matches!(self.phase, Phase::Resolve | Phase::Connect)
     }
+
+    /// Whether no connection came about since this process ran out of something.
+    pub(crate) fn is_own_shortage(&self) -> bool {
+        use rustix::io::Errno;
+        let own =
+            [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].map(Errno::raw_os_error);
+        match &self.trouble {
+            Trouble::Io(e) if self.is_dial() => e.raw_os_error().is_some_and(|e| own.contains(&e)),
+            _ => false,
+        }
+    }
 }
 
 impl From<NetError> for Error {
     fn from(e: NetError) -> Self {
-        let dial = e.is_dial();
+        let (dial, shortage) = (e.is_dial(), e.is_own_shortage());
         let error = match e.trouble {
             Trouble::TimedOut { .. } if dial => {
                 Self::new(ErrorKind::ServerDown, "no answer in time")
@@ -58,7 +69,11 @@ impl From<NetError> for Error {
                 Self::new(ErrorKind::ConnectionLost, "the server closed the connection")
             }
             Trouble::Io(source) => {
-                let kind = if dial { ErrorKind::ServerDown } else { ErrorKind::ConnectionLost };
+                let kind = match dial {
+                    true if shortage => ErrorKind::OutOfResources,
+                    true => ErrorKind::ServerDown,
+                    false => ErrorKind::ConnectionLost,
+                };
                 Self::new(kind, source.to_string()).with_source(source)
             }
             Trouble::Violation(violation) => violation.into(),

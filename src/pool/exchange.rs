@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::error::PoolError;
 use super::lease::Lease;
@@ -182,9 +183,13 @@ impl InFlight<'_, '_> {
 
 /// Runs all batches to their end, or until `deadline`; each ends on its own, none waits for another.
 pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: Instant) {
-    while drive_for(flights, deadline, now) {
-        // Also while bytes come: a reply may have no end.
-        if deadline.passed(Instant::now()) {
+    loop {
+        // What has come by the deadline still counts, once; a reply may have no end.
+        let late = deadline.passed(Instant::now());
+        if !drive_for(flights, deadline, now) {
+            return;
+        }
+        if late {
             flights.iter_mut().for_each(|flight| flight.time_out(now));
             return;
         }
@@ -219,10 +224,18 @@ fn wait_for_any(flights: &mut [InFlight<'_, '_>], deadline: Deadline) -> Option<
     if fds.is_empty() {
         return None;
     }
-    // A signal or a system error only ends the wait early: the sockets say what is wrong.
-    let _ = poll(&mut fds, Some(&timespec(deadline.left(Instant::now()))));
-    let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
-    Some(ready.map(|(_, i)| i).collect())
+    match poll(&mut fds, Some(&timespec(deadline.left(Instant::now())))) {
+        // A signal only ends the wait early.
+        Ok(_) | Err(Errno::INTR) => {
+            let ready = fds.iter().zip(which).filter(|(fd, _)| !fd.revents().is_empty());
+            Some(ready.map(|(_, i)| i).collect())
+        }
+        // Where the system cannot wait, each socket is asked.
+        Err(_) => {
+            std::thread::yield_now();
+            Some(which)
+        }
+    }
 }
 
 fn timespec(left: Duration) -> Timespec {

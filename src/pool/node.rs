@@ -191,8 +191,9 @@ impl NodePool {
             Trouble::TimedOut { .. } => {
                 took >= self.config.connect_timeout.min(self.silence).min(NO_HANDSHAKE)
             }
-            Trouble::Io(e) => !is_own_shortage(e),
-            _ => true,
+            // The machine has no free port, or no address of the family.
+            Trouble::Io(io) if io.kind() == io::ErrorKind::AddrNotAvailable => false,
+            _ => !e.is_own_shortage(),
         }
     }
 
@@ -237,11 +238,4 @@ impl NodePool {
         let permille = u32::try_from((x >> 32) % 100).unwrap_or(0);
         self.config.max_lifetime / 1000 * (1000 - permille)
     }
-}
-
-/// Whether this process ran out of something; it says nothing of the server.
-fn is_own_shortage(e: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let own = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL];
-    e.raw_os_error().is_some_and(|code| own.iter().any(|errno| errno.raw_os_error() == code))
 }

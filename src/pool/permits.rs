@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,13 +52,24 @@ impl ManageConnection for Slots {
 }
 
 impl Worker {
-    pub(crate) fn new() -> Self {
-        let pool = ScheduledThreadPool::builder()
-            .num_threads(1)
-            .thread_name_pattern("mcpool-worker")
-            .on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled)
-            .build();
-        Self(Arc::new(pool))
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system has no thread to give.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        // The builder panics where no thread can be started, so one is tried first.
+        let trial = std::thread::Builder::new().name("mcpool-trial".to_owned()).spawn(|| {})?;
+        let build = || {
+            ScheduledThreadPool::builder()
+                .num_threads(1)
+                .thread_name_pattern("mcpool-worker")
+                .on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled)
+                .build()
+        };
+        let pool = catch_unwind(build).map_err(|_| std::io::Error::other("no thread is left"));
+        // It does nothing and cannot panic.
+        let _ = trial.join();
+        pool.map(|pool| Self(Arc::new(pool)))
     }
 
     /// A door for jobs that does not keep the thread alive.
@@ -118,7 +130,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_permits_as_asked_for_and_each_comes_back() {
-        let worker = Worker::new();
+        let worker = Worker::new().expect("a thread");
         let permits = Permits::new(3, &worker).expect("filled");
         let taken: Vec<_> = (0..3).map(|_| permits.take().expect("free")).collect();
         assert!(permits.take().is_none());

@@ -41,6 +41,7 @@ pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
         PoolError::Down => Next::MoveOn,
         PoolError::Exhausted | PoolError::Closed | PoolError::Forked => Next::GiveUp,
         PoolError::Net(_) if !harmless => Next::GiveUp,
+        PoolError::Net(e) if e.is_own_shortage() => Next::GiveUp,
         PoolError::Net(e) if e.is_dial() => Next::MoveOn,
         PoolError::Net(NetError { trouble, .. }) => match trouble {
             Trouble::TimedOut { .. } => Next::MoveOn,
@@ -101,6 +102,9 @@ mod tests {
     fn exhaustion_moves_no_key() {
         assert_eq!(next(Verb::Get, &PoolError::Exhausted, false), Next::GiveUp);
         assert_eq!(next(Verb::Get, &PoolError::Closed, false), Next::GiveUp);
+        let no_descriptor = std::io::Error::from(rustix::io::Errno::MFILE);
+        let own = net(Phase::Connect, Trouble::Io(no_descriptor), false);
+        assert_eq!(next(Verb::Get, &own, false), Next::GiveUp);
     }
 
     #[test]

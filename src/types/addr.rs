@@ -2,20 +2,22 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 const DEFAULT_PORT: u16 = 11211;
 /// An address is cut here in an error.
 const SHOWN: usize = 100;
+/// The longest path that fits into a `sockaddr_un` with its final zero.
+const MAX_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// Weights above this would only make rings and bucket lists huge.
 const MAX_WEIGHT: u32 = 10_000;
 
 /// One memcached server: where it is, how much of the keys it takes, and its name on the ring.
 ///
 /// Text forms: `host`, `host:port`, `[v6]:port`, `unix:/path`, `memcache://host:port`, each with
-/// `?weight=N&name=…`. The port is 11211 unless given, the weight 1, the name the address as written
+/// `?weight=N&name=…`. A link-local IPv6 address takes its zone, as in `[fe80::1%eth0]:port`. The port is 11211 unless given, the weight 1, the name the address as written
 /// (`host:port`, without scheme and parameters).
 ///
 /// ```
@@ -152,14 +154,21 @@ fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
     // A host may be called `unix`; then digits follow.
     let is_port = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
     if let Some(path) = place.strip_prefix("unix:").filter(|rest| !is_port(rest)) {
-        if !path.starts_with('/') || path.chars().any(char::is_control) {
+        // Also the form unix:///path.
+        let name = path.trim_start_matches('/');
+        if !path.starts_with('/') || name.is_empty() || path.chars().any(char::is_control) {
             return Err(
                 "a unix socket needs an absolute path, as in unix:/run/memcached.sock".into()
             );
         }
-        // Also the form unix:///path.
-        let path = format!("/{}", path.trim_start_matches('/'));
+        let path = format!("/{name}");
+        if path.len() > MAX_PATH {
+            return Err(format!("a path of more than {MAX_PATH} bytes is too long for a socket"));
+        }
         return Ok((Endpoint::Unix(path.clone().into()), format!("unix:{path}")));
+    }
+    if place.starts_with('/') {
+        return Err("the path of a unix socket is written behind `unix:`".into());
     }
     let place = match place.split_once("://") {
         Some(("memcache" | "memcached", rest)) => rest.strip_suffix('/').unwrap_or(rest),
@@ -180,18 +189,33 @@ fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
         },
     };
     let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
-    if let Ok(ip) = bare.unwrap_or(host).parse() {
+    let ip = bare.unwrap_or(host);
+    if let Ok(ip) = ip.parse() {
         let addr = SocketAddr::new(ip, port);
         return Ok((Endpoint::Literal(addr), addr.to_string()));
+    }
+    if is_zoned(ip) {
+        // The system's resolver knows the interfaces that zones are named after.
+        return Ok((Endpoint::Named { host: ip.to_owned(), port }, format!("[{ip}]:{port}")));
     }
     if bare.is_some() {
         return Err(format!("`{host}` is not an IPv6 address"));
     }
-    let legal = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if host.is_empty() || !host.chars().all(legal) {
+    if host.is_empty() || !host.chars().all(is_of_name) {
         return Err(format!("`{host}` is not a host name"));
     }
     Ok((Endpoint::Named { host: host.to_owned(), port }, format!("{host}:{port}")))
+}
+
+/// Whether it is an IPv6 address with a zone, as in `fe80::1%eth0` (RFC 4007, section 11).
+fn is_zoned(ip: &str) -> bool {
+    ip.split_once('%').is_some_and(|(ip, zone)| {
+        ip.parse::<Ipv6Addr>().is_ok() && !zone.is_empty() && zone.chars().all(is_of_name)
+    })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
 /// Host and port; a bare IPv6 address has no port.

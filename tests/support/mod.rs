@@ -1,7 +1,9 @@
-//! What integration tests share: a real memcached, and an address that swallows connections, wire transcripts.
+//! What integration tests share: servers real, scripted and swallowing, wire transcripts, a process of one's own.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
+pub(crate) mod alone;
 pub(crate) mod blackhole;
 pub(crate) mod memcached;
+pub(crate) mod script;
 pub(crate) mod transcript;
