@@ -139,10 +139,11 @@ fn f190_keys_that_differ_only_at_their_end_spread_evenly() {
             x >> 16
         )
     };
-    let kinds: [(&str, Box<dyn Fn(u64) -> String>); 3] = [
-        ("counted", Box::new(|n| format!("a_:stat:{n}"))),
-        ("uuids", Box::new(uuid)),
-        ("in the middle", Box::new(|n| format!("user:{n}:profile"))),
+    type Key = fn(u64) -> String;
+    let kinds: [(&str, Key); 3] = [
+        ("counted", |n| format!("a_:stat:{n}")),
+        ("uuids", uuid),
+        ("in the middle", |n| format!("user:{n}:profile")),
     ];
     for (kind, key) in kinds {
         let mut shares = BTreeMap::new();
