@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("starting {} again", addresses[0]);
     servers[0].restart()?;
-    // The maintenance thread asks the dead server for its version and lets it back in.
+    // The maintenance thread asks the dead server for a key and lets it back in when it answers.
     let patience = Instant::now() + Duration::from_secs(10);
     while client.status().servers.iter().any(|s| s.state != NodeState::Up) {
         if Instant::now() > patience {

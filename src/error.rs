@@ -55,7 +55,7 @@ pub enum ErrorKind {
     NotANumber,
     /// The deadline passed while talking to the server.
     Timeout,
-    /// The deadline passed while waiting for a connection: all of them were in use, or being opened.
+    /// The deadline passed while waiting for a connection: all of them were in use.
     PoolExhausted,
     /// This process or its machine has no descriptor, memory or thread to spare; the server was not reached.
     OutOfResources,

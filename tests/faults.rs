@@ -9,6 +9,8 @@ mod support;
 mod addresses;
 #[path = "faults/cas.rs"]
 mod cas;
+#[path = "faults/dead_server.rs"]
+mod dead_server;
 #[path = "faults/distribution.rs"]
 mod distribution;
 #[path = "faults/expiry.rs"]
@@ -19,3 +21,5 @@ mod multi_get;
 mod pool;
 #[path = "faults/process.rs"]
 mod process;
+#[path = "faults/proxies.rs"]
+mod proxies;

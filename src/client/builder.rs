@@ -103,6 +103,8 @@ impl ClientBuilder {
 
     /// The part of the deadline that one server may use while another can still be tried (default half of what is left).
     ///
+    /// It begins when the call has its turn: waiting for a free connection is bounded by the deadline alone.
+    ///
     /// Only for calls that do no harm when sent twice: reads, `set`, `touch`. The others have the whole deadline,
     /// since they go to no other server once they were sent. Above zero.
     pub fn attempt_timeout(mut self, d: Duration) -> Self {
@@ -118,7 +120,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Asks a socket that was idle for a second for the server's version before using it (default off; Whalin's `aliveCheck`).
+    /// Sends a `get` over a socket that was idle for a second before using it (default off; Whalin's `aliveCheck`).
     ///
     /// Without it such a socket is only looked at, which finds closed ones at the cost of one system call.
     pub fn alive_check(mut self, on: bool) -> Self {

@@ -14,7 +14,7 @@ use crate::time::Deadline;
 /// Slices handed to one `sendmsg`.
 const SLICES: usize = 16;
 /// Writes and reads in a row, before others and the clock are looked at.
-const STEPS: usize = 16;
+const STEPS: usize = 4;
 
 /// A connection; from the first byte of an exchange until its last reply is complete it is not reusable.
 #[derive(Debug)]

@@ -188,10 +188,13 @@ impl Lease<'_> {
     }
 }
 
-/// A round trip: the server answers `version`.
+/// A key that nobody stores; a miss says that the server is alive, and so does any other whole answer.
+const NOBODY: &[u8] = b"mcpool:alive";
+
+/// A round trip: the server answers a `get`, which also every proxy knows. Some hang up on `version`.
 pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
     let mut batch = Batch::new();
-    batch.push(&Request::Version);
+    batch.push(&Request::Get { keys: &[NOBODY], cas: false });
     connection.begin(&batch, now);
     connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
 }

@@ -45,7 +45,7 @@ impl NodePool {
         self.health.next_probe()
     }
 
-    /// Asks a down node for its version once its back-off is over.
+    /// Asks a down node for a key that nobody stores, once its back-off is over.
     pub(super) fn probe(&self, now: Instant) {
         if self.health.is_up() || self.health.gate(now, true) != Gate::Probe {
             return;

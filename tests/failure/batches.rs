@@ -41,7 +41,7 @@ fn only_the_first_fails(client: &Client, first: &str, others: [&str; 2]) {
     stored.into_result().expect("the other servers are well");
     let all: Vec<_> = lost.iter().chain(&kept).collect();
     let (found, took) = timed(|| client.get_many::<String, _>(all.clone()));
-    assert!(took <= client.timeout() + OVERSHOOT, "took {took:?}");
+    assert!(took <= client.timeout() + *OVERSHOOT, "took {took:?}");
     for key in &kept {
         assert_eq!(found.get(key), Some(key), "{:?}", found.outcome(key));
     }
@@ -50,7 +50,7 @@ fn only_the_first_fails(client: &Client, first: &str, others: [&str; 2]) {
         assert_eq!(error.server(), Some(first), "{error}");
     }
     let (stored, took) = timed(|| client.set_many(all.iter().map(|key| (*key, *key)), Ttl::NEVER));
-    assert!(took <= client.timeout() + OVERSHOOT, "took {took:?}");
+    assert!(took <= client.timeout() + *OVERSHOOT, "took {took:?}");
     assert_eq!(stored.failures().count(), lost.len());
     for server in others {
         assert_eq!(state(client, server), NodeState::Up);
@@ -102,7 +102,7 @@ fn two_swallowing_servers_leave_time_for_the_others_also_with_failover() {
         holes.iter().flat_map(|h| keys_on(&client, &h.address(), "k").take(10).collect::<Vec<_>>());
     let all: Vec<_> = lost.chain(kept.iter().cloned()).collect();
     let (found, took) = timed(|| client.get_many::<String, _>(&all));
-    assert!(took <= client.timeout() + OVERSHOOT, "took {took:?}");
+    assert!(took <= client.timeout() + *OVERSHOOT, "took {took:?}");
     for key in &kept {
         let outcome = found.outcome(key).expect("asked");
         assert!(matches!(outcome, Ok(None)), "{outcome:?}");

@@ -27,7 +27,7 @@ fn a_server_that_went_down_is_probed_and_used_again_without_any_call() {
     first.clear_events();
     first.listen().expect("the same port");
     until("it is up", || state(&client, &first.address()) == NodeState::Up);
-    assert_eq!(first.commands().first().map(String::as_str), Some("version"), "the probe");
+    assert_eq!(first.commands().first().map(String::as_str), Some("get mcpool:alive"), "the probe");
     assert_eq!(client.get::<String>(&key).expect("read").as_deref(), Some("first"));
     assert_eq!(second.item(&key), Some((b"second".to_vec(), 0)), "what failover leaves behind");
 }

@@ -215,14 +215,14 @@ fn time_spent_waiting_for_the_pool_is_not_held_against_the_server() {
     let client = Client::builder()
         .servers(&*address)
         .max_connections(1)
-        .timeout(Duration::from_secs(1))
+        .timeout(Duration::from_millis(600))
         .build()
         .expect("settings");
-    // The server needs 300 ms for each reply: the fourth caller has its turn after 900, and too little time.
-    server.fault(Fault::Late(Duration::from_millis(300)), When::always());
+    // The server needs 240 ms for each reply: the third caller has its turn after 480, and too little time.
+    server.fault(Fault::Late(Duration::from_millis(240)), When::always());
     for _ in 0..3 {
         thread::scope(|scope| {
-            for i in 0..4 {
+            for i in 0..3 {
                 let client = &client;
                 scope.spawn(move || client.get::<String>(format!("k{i}")));
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mcpool::testing::TestServer;
 use mcpool::{BackOff, Client, DownAfter, ErrorKind, NodeState, Ttl};
 
-use super::common::{HANG, busy, patient, state, status, until};
+use super::common::{HANG, OVERSHOOT, busy, patient, state, status, until};
 use super::support::blackhole::blackhole;
 use super::support::memcached::Memcached;
 
@@ -130,6 +130,6 @@ fn a_server_that_returns_is_used_within_the_back_off() {
     let back = Instant::now();
     until("it is up", || state(&client, &server.address()) == NodeState::Up);
     let took = back.elapsed();
-    assert!(took < back_off.max() + Duration::from_millis(250), "took {took:?}");
+    assert!(took < back_off.max() + *OVERSHOOT, "took {took:?}");
     client.set("k", "v", Ttl::NEVER).expect("stored");
 }

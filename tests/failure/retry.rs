@@ -86,7 +86,7 @@ fn a_read_whose_connections_die_again_and_again_is_given_up_and_never_said_to_be
 #[test]
 fn a_time_out_of_a_write_says_that_it_may_have_been_applied_and_is_never_repeated() {
     let (server, client, token) = stocked();
-    let hurried = client.with_timeout(Duration::from_millis(40)).expect("a time");
+    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
     for call in SINGLE.iter().filter(|call| !call.repeatable) {
         server.clear_events();
         server.fault(Fault::Hang, When::next(1));

@@ -54,16 +54,16 @@ fn a_value_under_another_key_is_never_returned() {
 #[test]
 fn a_reply_that_comes_after_the_time_out_reaches_nobody() {
     let (server, client) = stocked();
-    let hurried = client.with_timeout(Duration::from_millis(30)).expect("a time");
-    for _ in 0..3 {
-        server.fault(Fault::Late(Duration::from_millis(60)), When::next(1));
+    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
+    for _ in 0..2 {
+        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
         let error = get(&hurried, "a").expect_err("too late");
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
         next_calls_are_right(&client);
-        server.fault(Fault::Late(Duration::from_millis(60)), When::next(1));
+        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
         hurried.incr("n", 1).expect_err("too late");
         next_calls_are_right(&client);
-        server.fault(Fault::Late(Duration::from_millis(60)), When::next(1));
+        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
         assert_eq!(hurried.get_many::<String, _>(["a", "c"]).failures().count(), 2);
         next_calls_are_right(&client);
     }
@@ -83,7 +83,7 @@ fn nonsense_is_an_error_of_the_call_that_met_it_alone() {
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
         &[0xff; 64],
     ];
-    let hurried = client.with_timeout(Duration::from_millis(60)).expect("a time");
+    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
     for bytes in nonsense {
         server.fault(Fault::Reply(bytes.into()), When::always());
         let error = get(&hurried, "a").expect_err("not a reply to a get");

@@ -139,8 +139,8 @@ fn f190_keys_that_differ_only_at_their_end_spread_evenly() {
             x >> 16
         )
     };
-    type Key = fn(u64) -> String;
-    let kinds: [(&str, Key); 3] = [
+    type Kind = (&'static str, fn(u64) -> String);
+    let kinds: [Kind; 3] = [
         ("counted", |n| format!("a_:stat:{n}")),
         ("uuids", uuid),
         ("in the middle", |n| format!("user:{n}:profile")),

@@ -304,5 +304,5 @@ fn f107_a_server_that_never_stops_answering_is_cut_off_at_the_deadline() {
         let error = client.stats().into_result().expect_err("no end");
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     }
-    assert!(started.elapsed() < Duration::from_millis(6 * 50 + 1000), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }

@@ -129,6 +129,7 @@ fn f017_a_connection_whose_reply_never_came_is_closed() {
     let client = settings(server.address())
         .max_connections(4)
         .timeout(Duration::from_millis(50))
+        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
         .build()
         .expect("a client");
     std::thread::scope(|scope| {

@@ -1,5 +1,7 @@
 //! A test that looks at its whole process (descriptors, threads, memory, output) gets one to itself.
 
+#![allow(clippy::print_stdout, reason = "the marks around a test's output are printed")]
+
 use std::process::Command;
 
 /// Set in the process that runs one test alone.

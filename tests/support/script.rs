@@ -113,6 +113,12 @@ impl Peer {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
+    /// Takes so many bytes, or fewer when the client has closed.
+    pub(crate) fn take(&mut self, n: usize) {
+        // What follows on a broken connection finds out by itself.
+        _ = self.stream.read_exact(&mut vec![0; n]);
+    }
+
     /// Reads until the client closes.
     pub(crate) fn until_closed(&mut self) {
         _ = self.stream.read_to_end(&mut Vec::new());
