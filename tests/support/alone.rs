@@ -17,7 +17,6 @@ pub(crate) struct Output {
 }
 
 /// Runs `body` in a process of its own; `name` is the path of the calling test.
-#[allow(clippy::print_stdout, reason = "it marks off what the test writes")]
 pub(crate) fn alone(name: &str, body: impl FnOnce()) -> Option<Output> {
     if std::env::var_os(ALONE).is_some() {
         print!("{MARK}");
