@@ -7,19 +7,39 @@ mod support;
 
 #[path = "faults/addresses.rs"]
 mod addresses;
+#[path = "faults/admin.rs"]
+mod admin;
 #[path = "faults/cas.rs"]
 mod cas;
 #[path = "faults/dead_server.rs"]
 mod dead_server;
+#[path = "faults/desync.rs"]
+mod desync;
 #[path = "faults/distribution.rs"]
 mod distribution;
+#[path = "faults/errors.rs"]
+mod errors;
 #[path = "faults/expiry.rs"]
 mod expiry;
+#[path = "faults/keys.rs"]
+mod keys;
 #[path = "faults/multi_get.rs"]
 mod multi_get;
+#[path = "faults/noreply.rs"]
+mod noreply;
+#[path = "faults/parsing.rs"]
+mod parsing;
 #[path = "faults/pool.rs"]
 mod pool;
 #[path = "faults/process.rs"]
 mod process;
 #[path = "faults/proxies.rs"]
 mod proxies;
+#[path = "faults/server_limits.rs"]
+mod server_limits;
+#[path = "contract/stand.rs"]
+mod stand;
+#[path = "faults/timeouts.rs"]
+mod timeouts;
+#[path = "faults/values.rs"]
+mod values;

@@ -247,6 +247,10 @@ impl ClientBuilder {
     /// A child that uses an inherited client gets pools of its own and leaves its parent's sockets alone.
     /// Without this the child notices only when it connects or takes a connection that was idle for a
     /// second: build the client after the fork, or turn this on.
+    ///
+    /// A child made at the very moment at which another thread of its parent started or ended may be unable
+    /// to start threads at all (they share a lock of Rust's standard library). Its calls then fail within their
+    /// deadline as [`ErrorKind::OutOfResources`](crate::ErrorKind::OutOfResources).
     pub fn fork_check(mut self, on: bool) -> Self {
         self.config.fork_check = on;
         self

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
@@ -31,15 +32,15 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Checks the settings and sets everything up; connects to nothing.
-    pub(super) fn new(config: Config, closed: Arc<AtomicBool>) -> Result<Self> {
+    /// Checks the settings and sets everything up by `deadline`; connects to nothing.
+    pub(super) fn new(config: Config, closed: Arc<AtomicBool>, deadline: Deadline) -> Result<Self> {
         let servers = config.checked()?;
         let ring_nodes: Vec<_> =
             servers.iter().map(|s| RingNode { name: s.name(), weight: s.weight() }).collect();
         let ring =
             Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
         let worker = Worker::new().map_err(no_thread)?;
-        let nodes = nodes(&config, &servers, &worker)?;
+        let nodes = nodes(&config, &servers, &worker, deadline)?;
         let router = Router::new(nodes, ring, config.failover, config.attempt_timeout);
         Ok(Self {
             config,
@@ -70,11 +71,24 @@ impl Core {
         let late = || Error::new(ErrorKind::Timeout, "setting up anew after a fork took too long");
         let _building = core.building.try_lock_until(deadline.instant()).ok_or_else(late)?;
         if core.successor.get().is_none() {
-            let next = Self::new(core.config.clone(), core.closed.clone())?;
+            let next = core.anew(deadline)?;
             // Nobody else sets it: the lock is held.
             let _ = core.successor.set(Box::new(next));
         }
         Ok(core.latest())
+    }
+
+    /// The same for this process, a forked child.
+    ///
+    /// What the permits stand on may have inherited a list of the parent's waiting threads, in which a wake-up
+    /// gets lost; then another attempt is made, of three, within the deadline.
+    fn anew(&self, deadline: Deadline) -> Result<Self> {
+        let by = |share: u32| {
+            let now = Instant::now();
+            let attempt = Deadline::after(now, deadline.left(now) / share);
+            Self::new(self.config.clone(), self.closed.clone(), attempt)
+        };
+        by(4).or_else(|_| by(3)).or_else(|_| by(2))
     }
 
     /// Runs a call; in a forked child on the child's own core.
@@ -122,7 +136,12 @@ impl Drop for Core {
 }
 
 /// The nodes' pools, and the thread that tends them.
-fn nodes(config: &Config, servers: &[Server], worker: &Worker) -> Result<Vec<Arc<NodePool>>> {
+fn nodes(
+    config: &Config,
+    servers: &[Server],
+    worker: &Worker,
+    deadline: Deadline,
+) -> Result<Vec<Arc<NodePool>>> {
     let (maintenance, wake) = Maintenance::new();
     let io_timeout = match servers.len() {
         1 => config.timeout,
@@ -142,10 +161,11 @@ fn nodes(config: &Config, servers: &[Server], worker: &Worker) -> Result<Vec<Arc
             health,
             seed: seed(server),
             worker,
+            deadline,
             wake: wake.clone(),
         };
         NodePool::new(setup).map(Arc::new).ok_or_else(|| {
-            Error::config("max_connections", "the worker thread does not make the permits")
+            Error::new(ErrorKind::OutOfResources, "the worker thread did not start in time")
         })
     });
     let pools = pools.collect::<Result<Vec<_>>>()?;

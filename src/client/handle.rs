@@ -16,6 +16,9 @@ use crate::stats::ClientStats;
 use crate::time::Deadline;
 use crate::types::{KeyRef, KeyRules, ServerList, ToKey, WireKey};
 
+/// Building takes microseconds; this only bounds a machine that has stopped.
+const BUILD: Duration = Duration::from_secs(10);
+
 /// A memcached client: a handle on one pool of connections per server.
 ///
 /// Cloning is cheap and shares the pools; so do the handles that [`with_timeout`](Self::with_timeout),
@@ -65,7 +68,7 @@ impl Client {
     }
 
     pub(super) fn from_config(config: Config) -> Result<Self> {
-        let core = Core::new(config, Arc::default())?;
+        let core = Core::new(config, Arc::default(), Deadline::after(Instant::now(), BUILD))?;
         Ok(Self {
             keys: Arc::new(core.config.keys.clone()),
             codec: Transcoder::new(core.config.codec.clone(), core.config.primitives_as_strings),

@@ -118,7 +118,7 @@ impl NodePool {
                     connection: Connection::new(stream, self.limits, now),
                     _permit: permit,
                     generation: self.generation(),
-                    expires: now + self.lifetime(),
+                    expires: Deadline::after(now, self.lifetime()).instant(),
                     used: now,
                     proven: false,
                 };

@@ -16,6 +16,7 @@ use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::Limits;
 use crate::stats::NodeStats;
+use crate::time::Deadline;
 use crate::types::Server;
 
 /// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
@@ -33,6 +34,8 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) health: Rules,
     pub(crate) seed: u64,
     pub(crate) worker: &'a Worker,
+    /// When the permits have to be there.
+    pub(crate) deadline: Deadline,
     pub(crate) wake: Wake,
 }
 
@@ -61,7 +64,7 @@ pub(crate) struct NodePool {
 impl NodePool {
     /// Sets the node up without connecting; `None` when the permits cannot be made.
     pub(crate) fn new(setup: NodeSetup<'_>) -> Option<Self> {
-        let NodeSetup { server, config, io_timeout, health, seed, worker, wake } = setup;
+        let NodeSetup { server, config, io_timeout, health, seed, worker, deadline, wake } = setup;
         let options = DialOptions {
             connect_timeout: config.connect_timeout,
             io_timeout,
@@ -80,7 +83,7 @@ impl NodePool {
             config: config.clone(),
             health: Health::new(health, seed),
             line: Line::new(max, max_dials),
-            permits: Permits::new(config.max_connections, worker)?,
+            permits: Permits::new(config.max_connections, worker, deadline)?,
             stats: NodeStats::default(),
             generation: AtomicU64::new(0),
             closed: AtomicBool::new(false),

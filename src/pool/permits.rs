@@ -8,15 +8,13 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::catch_unwind;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
 use crate::net::Spawn;
-
-/// Making the slots at build takes microseconds; this only bounds a machine that has stopped.
-const FILL: Duration = Duration::from_secs(10);
+use crate::time::Deadline;
 
 /// The permits of one node.
 pub(crate) struct Permits(Pool<Slots>);
@@ -58,7 +56,7 @@ impl Worker {
     /// The system has no thread to give.
     pub(crate) fn new() -> std::io::Result<Self> {
         // The builder panics where no thread can be started, so one is tried first.
-        let trial = std::thread::Builder::new().name("mcpool-trial".to_owned()).spawn(|| {})?;
+        std::thread::Builder::new().name("mcpool-trial".to_owned()).spawn(|| {})?;
         let build = || {
             ScheduledThreadPool::builder()
                 .num_threads(1)
@@ -67,8 +65,6 @@ impl Worker {
                 .build()
         };
         let pool = catch_unwind(build).map_err(|_| std::io::Error::other("no thread is left"));
-        // It does nothing and cannot panic.
-        let _ = trial.join();
         pool.map(|pool| Self(Arc::new(pool)))
     }
 
@@ -84,15 +80,17 @@ impl Worker {
 }
 
 impl Permits {
-    /// Makes `max` permits; `None` if the worker does not get to it.
-    pub(crate) fn new(max: u32, worker: &Worker) -> Option<Self> {
+    /// Makes `max` permits; `None` if the worker does not get to it by `deadline`.
+    pub(crate) fn new(max: u32, worker: &Worker, deadline: Deadline) -> Option<Self> {
+        // r2d2 does not take zero.
+        let time = deadline.left(Instant::now()).max(Duration::from_millis(1));
         Pool::builder()
             .max_size(max)
             .min_idle(Some(max))
             .test_on_check_out(false)
             .idle_timeout(None)
             .max_lifetime(None)
-            .connection_timeout(FILL)
+            .connection_timeout(time)
             .error_handler(Box::new(NopErrorHandler))
             .thread_pool(worker.0.clone())
             .build(Slots)
@@ -131,7 +129,8 @@ mod tests {
     #[test]
     fn there_are_as_many_permits_as_asked_for_and_each_comes_back() {
         let worker = Worker::new().expect("a thread");
-        let permits = Permits::new(3, &worker).expect("filled");
+        let deadline = Deadline::after(Instant::now(), Duration::from_secs(20));
+        let permits = Permits::new(3, &worker, deadline).expect("filled");
         let taken: Vec<_> = (0..3).map(|_| permits.take().expect("free")).collect();
         assert!(permits.take().is_none());
         drop(taken);

@@ -1,17 +1,34 @@
 //! The two primitives that the pool's state machine stands on, so that a model checker can take their place.
 
+//!
+//! They are std's and not parking_lot's, whose table of waiting threads a forked child inherits as it was: there
+//! the stack of a new thread may lie where the table still has a parent's thread, and wake-ups get lost.
+
 #[cfg(all(test, mcpool_loom))]
 pub(super) use model::{Mutex, Slot};
 #[cfg(not(all(test, mcpool_loom)))]
-pub(super) use parking_lot::Mutex;
-#[cfg(not(all(test, mcpool_loom)))]
-pub(super) use real::Slot;
+pub(super) use real::{Mutex, Slot};
 
 #[cfg(not(all(test, mcpool_loom)))]
 mod real {
-    use parking_lot::{Condvar, Mutex};
+    use std::sync::{Condvar, Mutex as Inner, MutexGuard, PoisonError};
+    use std::time::Instant;
 
     use crate::time::Deadline;
+
+    /// A lock that a panic does not poison.
+    #[derive(Debug)]
+    pub(in crate::pool) struct Mutex<T>(Inner<T>);
+
+    impl<T> Mutex<T> {
+        pub(in crate::pool) fn new(content: T) -> Self {
+            Self(Inner::new(content))
+        }
+
+        pub(in crate::pool) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
 
     /// A place for one thing that another thread brings.
     #[derive(Debug)]
@@ -35,9 +52,12 @@ mod real {
         pub(in crate::pool) fn take_by(&self, deadline: Deadline) -> Option<T> {
             let mut content = self.content.lock();
             while content.is_none() {
-                if self.filled.wait_until(&mut content, deadline.instant()).timed_out() {
+                let left = deadline.left(Instant::now());
+                if left.is_zero() {
                     break;
                 }
+                let woken = self.filled.wait_timeout(content, left);
+                content = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
             content.take()
         }

@@ -1,5 +1,7 @@
 //! A server of either kind, with clients and a raw socket beside them.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -15,7 +17,6 @@ pub(crate) struct Stand {
     _server: Kind,
 }
 
-#[expect(dead_code, reason = "they are kept for their drop")]
 enum Kind {
     Embedded(TestServer),
     Real(Memcached),

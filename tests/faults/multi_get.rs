@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mcpool::testing::{Fault, TestServer, When};
-use mcpool::{Client, ClientBuilder, ErrorKind, Failover, Ttl};
+use mcpool::{Client, ClientBuilder, DownAfter, ErrorKind, Failover, Ttl};
 
 use crate::support::memcached::Memcached;
 use crate::support::script::Script;
@@ -297,8 +297,11 @@ fn f107_a_server_that_never_stops_answering_is_cut_off_at_the_deadline() {
         let lines = "STAT a b\r\n".repeat(100_000);
         while peer.send(&lines) {}
     });
-    let client = settings(vec![server.address()]).timeout(Duration::from_millis(50));
-    let client = client.build().expect("a client");
+    let client = settings(vec![server.address()])
+        .timeout(Duration::from_millis(200))
+        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
+        .build()
+        .expect("a client");
     let started = Instant::now();
     for _ in 0..6 {
         let error = client.stats().into_result().expect_err("no end");

@@ -8,7 +8,7 @@ use mcpool::{BackOff, Client, ClientBuilder, DownAfter, ErrorKind, NodeState, Tt
 use crate::support::script::{Peer, Script};
 
 fn settings(address: impl Into<String>) -> ClientBuilder {
-    Client::builder().servers(address.into()).timeout(Duration::from_secs(20))
+    Client::builder().servers(address.into()).min_connections(0).timeout(Duration::from_secs(20))
 }
 
 /// A proxy that knows four commands and answers `refusal` to all others, or hangs up when that is `None`.

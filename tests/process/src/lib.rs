@@ -68,10 +68,8 @@ pub fn interrupted<T>(body: impl FnOnce() -> T) -> (T, u64) {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count as extern "C" fn(libc::c_int) as libc::sighandler_t;
     // SAFETY: the handler only adds to an atomic, which is allowed in a signal handler.
-    assert_eq!(
-        unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) },
-        0
-    );
+    let set = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
     // SAFETY: asks for this thread's own handle.
     let me = unsafe { libc::pthread_self() };
     // Thread handles are integers or pointers, by the system.

@@ -1,12 +1,18 @@
 //! A forked child that uses the client it inherited never disturbs its parent's connections.
 
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../../support/memcached.rs"]
+mod memcached;
+
 use std::collections::BTreeSet;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcpool::testing::{Event, TestServer};
 use mcpool::{Client, ErrorKind, NodeState, Ttl};
 use mcpool_process_tests::fork;
+use memcached::Memcached;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -170,10 +176,20 @@ fn a_child_may_begin_with_any_call() {
     assert!(closed(&server).is_disjoint(&before));
 }
 
+/// Ends the threads of a test, also when it fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn f214_forks_while_threads_are_in_the_middle_of_calls_are_safe() {
-    const FORKS: u64 = 60;
-    let server = TestServer::builder().record_commands(false).start().expect("a server");
+    const FORKS: u64 = 200;
+    // A process of its own: threads that start and end here would be another matter.
+    let server = Memcached::start();
     // More threads than connections, so that locks are held and threads wait at the moment of a fork.
     let client = Client::builder()
         .servers(server.address())
@@ -182,20 +198,20 @@ fn f214_forks_while_threads_are_in_the_middle_of_calls_are_safe() {
         .fork_check(true)
         .build()
         .expect("a client");
-    let (over, calls) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (over, calls, started) = (AtomicBool::new(false), AtomicU64::new(0), Barrier::new(9));
     std::thread::scope(|scope| {
+        let over_at_the_end = Over(&over);
         for t in 0..8 {
-            let (client, over, calls) = (&client, &over, &calls);
+            let (client, over, calls, started) = (&client, &over, &calls, &started);
             scope.spawn(move || {
+                started.wait();
                 while !over.load(Ordering::SeqCst) {
-                    use_all_of_it(
-                        client,
-                        &format!("{t}:{}", calls.fetch_add(1, Ordering::SeqCst)),
-                        1,
-                    );
+                    let n = calls.fetch_add(1, Ordering::SeqCst);
+                    use_all_of_it(client, &format!("{t}:{n}"), 1);
                 }
             });
         }
+        started.wait();
         for n in 0..FORKS {
             let seen = calls.load(Ordering::SeqCst);
             fork(|| {
@@ -207,9 +223,40 @@ fn f214_forks_while_threads_are_in_the_middle_of_calls_are_safe() {
                 std::thread::yield_now();
             }
         }
-        over.store(true, Ordering::SeqCst);
+        drop(over_at_the_end);
     });
     let pool = &client.status().servers[0];
     assert_eq!((pool.failures, pool.failed_dials), (0, 0), "{pool:?}");
     assert!(pool.dials <= 3, "{pool:?}");
+}
+
+#[test]
+fn a_child_that_can_start_no_thread_says_so_within_its_deadline() {
+    let server = Memcached::start();
+    let client = Client::builder().servers(server.address()).fork_check(true);
+    let client = client.timeout(Duration::from_millis(300)).build().expect("a client");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let over_at_the_end = Over(&over);
+        // A lock of std is taken whenever a thread starts or ends; a child may inherit it taken.
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    std::thread::spawn(|| {}).join().expect("no panic");
+                }
+            });
+        }
+        for _ in 0..30 {
+            fork(|| {
+                let begun = Instant::now();
+                match client.set("k", "v", Ttl::NEVER) {
+                    Ok(()) => {}
+                    Err(e) => assert_eq!(e.kind(), ErrorKind::OutOfResources, "{e}"),
+                }
+                assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+            })
+            .join();
+        }
+        drop(over_at_the_end);
+    });
 }
