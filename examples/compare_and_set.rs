@@ -1,15 +1,16 @@
 //! Several threads change one value, and no change is lost: read with `gets`, write with `cas`, try again.
 //!
-//! `cargo run --example compare_and_set`
+//! `cargo run --example compare_and_set`, on the servers in `MEMCACHED_SERVERS` when that is set.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to its reader")]
 
 use mcpool::testing::TestServer;
-use mcpool::{CasOutcome, Client, Ttl};
+use mcpool::{CasOutcome, Client, ServerList, Ttl};
 use serde::{Deserialize, Serialize};
 
 const THREADS: u64 = 4;
 const CHANGES: u64 = 250;
+const AMOUNT: u64 = 5;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Account {
@@ -17,47 +18,46 @@ struct Account {
     changes: u64,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = TestServer::start()?;
-    let client = Client::new(server.address())?;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    let mut embedded = None;
+    let servers = match ServerList::from_env() {
+        Some(servers) => servers,
+        None => embedded.insert(TestServer::start()?).address().into(),
+    };
+    let client = Client::builder().servers(servers).key_prefix("example:").build()?;
     client.set("account", &Account::default(), Ttl::NEVER)?;
 
     let retries = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| deposit(&client))).collect();
-        threads
-            .into_iter()
-            .map(|t| t.join().unwrap_or_else(|_| Err("a thread panicked".into())))
-            .sum::<Result<u64, String>>()
+        let ends = threads.into_iter().map(|t| t.join().unwrap_or(Err("a thread panicked".into())));
+        ends.sum::<Result<u64, Failure>>()
     })?;
 
     let account: Account = client.get("account")?.ok_or("the account is gone")?;
     println!(
-        "{THREADS} threads, {CHANGES} deposits of 5 each, {retries} had to be tried again: {account:?}"
+        "{THREADS} threads, {CHANGES} deposits of {AMOUNT} each, {retries} had to be tried again: {account:?}"
     );
-    if account.balance != THREADS * CHANGES * 5 {
+    if account.balance != THREADS * CHANGES * AMOUNT {
         return Err("a deposit was lost".into());
     }
     Ok(())
 }
 
 /// Deposits again and again; returns how often someone else was faster.
-fn deposit(client: &Client) -> Result<u64, String> {
+fn deposit(client: &Client) -> Result<u64, Failure> {
     let mut retries = 0;
     for _ in 0..CHANGES {
         loop {
-            let item = client
-                .gets::<Account>("account")
-                .map_err(|e| e.to_string())?
-                .ok_or("the account is gone")?;
-            let account =
-                Account { balance: item.value.balance + 5, changes: item.value.changes + 1 };
-            match client
-                .cas("account", &account, Ttl::NEVER, &item.cas)
-                .map_err(|e| e.to_string())?
-            {
+            let mut item = client.gets::<Account>("account")?.ok_or("the account is gone")?;
+            item.value.balance += AMOUNT;
+            item.value.changes += 1;
+            // Stored only if nobody has written the account since it was read.
+            match client.cas("account", &item.value, Ttl::NEVER, &item.cas)? {
                 CasOutcome::Stored => break,
                 CasOutcome::Changed => retries += 1,
-                other => return Err(format!("{other:?}")),
+                other => return Err(format!("the account was not stored: {other:?}").into()),
             }
         }
     }

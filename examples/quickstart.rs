@@ -10,7 +10,7 @@ use mcpool::testing::TestServer;
 use mcpool::{Client, ServerList, Ttl};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The embedded server lives as long as this variable.
+    // Without a memcached of yours an embedded one serves; it lives as long as this variable.
     let mut embedded = None;
     let servers = match ServerList::from_env() {
         Some(servers) => servers,
@@ -24,6 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
 
+    // All settings have defaults. `build` checks them and connects to nothing: the maintenance thread
+    // opens the initial connections in the background.
     let client = Client::builder()
         .servers(servers)
         .initial_connections(10)
@@ -36,13 +38,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
 
     for i in 0..1000 {
-        let stored = client.set(i.to_string(), "Hello!", Ttl::NEVER).is_ok();
-        println!("set( {i} ): {stored}");
-        if !stored {
-            return Err(format!("set( {i} ) failed").into());
-        }
+        let stored = client.set(i.to_string(), "Hello!", Ttl::NEVER);
+        println!("set( {i} ): {}", stored.is_ok());
+        // The error says on which server what went wrong, and what can be done.
+        stored?;
     }
     for i in 0..1000 {
+        // `None` is a miss: the server said that it has no such value.
         match client.get::<String>(i.to_string())? {
             Some(value) => println!("get( {i} ): {value}"),
             None => return Err(format!("get( {i} ): there is no value").into()),

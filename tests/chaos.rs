@@ -27,8 +27,9 @@ use trouble::World;
 const CALLERS: u64 = 16;
 const MAX_CONNECTIONS: u32 = 4;
 const TIMEOUT: Duration = Duration::from_millis(400);
-/// Beyond the deadline: 20 ms of the client's own, the rest for two cores with twenty threads on them.
-const SLACK: Duration = Duration::from_millis(600);
+/// Beyond the deadline: 20 ms of the client's own, the rest for twenty threads on a busy machine with two cores. Whoever
+/// takes longer hangs; how exact deadlines are is measured where nothing else runs.
+const SLACK: Duration = Duration::from_secs(5);
 /// The longest back-off is 2 s and a probe has 250 ms; the rest is for a busy machine.
 const RECOVERY: Duration = Duration::from_secs(15);
 

@@ -1,5 +1,6 @@
 //! Server addresses: what a user writes, parsed into where to connect, weight and name.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -271,8 +272,7 @@ impl std::error::Error for ServerError {}
 /// with an address is said when the client is built.
 ///
 /// ```
-/// let servers = std::env::var("MEMCACHED_SERVERS").unwrap_or("10.0.0.1,10.0.0.2:11212".to_owned());
-/// let client = mcpool::Client::new(servers)?;
+/// let client = mcpool::Client::new("10.0.0.1, 10.0.0.2:11212?weight=2")?;
 /// # let _ = client;
 /// # Ok::<(), mcpool::Error>(())
 /// ```
@@ -284,8 +284,20 @@ impl ServerList {
     ///
     /// `None` when it is not set or names nothing. Examples and tools use this; a wrong address is
     /// reported when the client is built.
+    ///
+    /// ```
+    /// let servers = mcpool::ServerList::from_env().unwrap_or("127.0.0.1:11211".into());
+    /// let client = mcpool::Client::new(servers)?;
+    /// # let _ = client;
+    /// # Ok::<(), mcpool::Error>(())
+    /// ```
     pub fn from_env() -> Option<Self> {
-        let list = Self::from(std::env::var("MEMCACHED_SERVERS").ok()?);
+        Self::named(&std::env::var_os("MEMCACHED_SERVERS")?)
+    }
+
+    /// What a variable names; text that is not UTF-8 becomes an address that cannot be used.
+    fn named(variable: &OsStr) -> Option<Self> {
+        let list = Self::from(&*variable.to_string_lossy());
         (!list.0.is_empty()).then_some(list)
     }
 
@@ -394,5 +406,18 @@ mod tests {
         }
         let error = Server::new("memcache://bob:hunter2@a:1").expect_err("user info").to_string();
         assert!(!error.contains("hunter2") && error.contains("***@a:1"), "{error}");
+    }
+
+    #[test]
+    fn the_environment_names_servers_or_nothing() {
+        use std::os::unix::ffi::OsStrExt;
+        for nothing in ["", "  ", " , ,"] {
+            assert!(ServerList::named(OsStr::new(nothing)).is_none(), "{nothing:?}");
+        }
+        let list = ServerList::named(OsStr::new(" a:1, b:2?weight=3\n")).expect("two servers");
+        let found: Vec<_> = list.0.into_iter().map(|s| s.expect("an address")).collect();
+        assert_eq!(found, ["a:1", "b:2?weight=3"].map(|s| s.parse().expect("an address")));
+        let list = ServerList::named(OsStr::from_bytes(b"a:1,b\xff:2")).expect("two servers");
+        assert!(list.0[0].is_ok() && list.0[1].is_err(), "{list:?}");
     }
 }

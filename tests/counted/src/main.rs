@@ -7,9 +7,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut next = || arguments.next().ok_or("usage: mcpool-counted SERVER get|set|many CALLS");
     let (server, verb, calls) = (next()?, next()?, next()?.parse::<u32>()?);
     // No maintenance thread, so that only calls are counted.
-    let client = Client::builder().servers(server).maintenance_interval(std::time::Duration::ZERO).build()?;
+    let client = Client::builder()
+        .servers(server)
+        .maintenance_interval(std::time::Duration::ZERO)
+        .build()?;
     let keys: Vec<String> = (0..100).map(|n| format!("key{n}")).collect();
-    client.set_many(keys.iter().map(|key| (key, "0123456789abcdef0123456789abcdef")), Ttl::NEVER).into_result()?;
+    client
+        .set_many(keys.iter().map(|key| (key, "0123456789abcdef0123456789abcdef")), Ttl::NEVER)
+        .into_result()?;
     let mut buffer = Vec::new();
     for _ in 0..calls {
         match verb.as_str() {
