@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use callers::{Caller, Tally};
 use mcpool::{Client, NodeState, Ttl};
 use support::memcached::Memcached;
+use support::over::Over;
 use trouble::World;
 
 const CALLERS: u64 = 16;
@@ -64,8 +65,9 @@ fn no_trouble_makes_a_wrong_value_a_late_call_or_a_lost_connection() {
                 scope.spawn(move || Caller::new(client, seed ^ n, TIMEOUT + SLACK).run(over))
             })
             .collect();
+        let stop = Over(&over);
         world.trouble(length);
-        over.store(true, Ordering::SeqCst);
+        drop(stop);
         callers.into_iter().fold(Tally::default(), |sum, caller| {
             sum.add(caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
@@ -174,6 +176,7 @@ fn a_restarted_server_costs_its_callers_no_failed_call_once_it_is_back() {
             })
             .collect();
         let (mut after, mut slowest) = (0_u64, Duration::ZERO);
+        let stop = Over(&over);
         for _ in 0..RESTARTS {
             server.restart_on_same_port();
             let listening = Instant::now();
@@ -188,7 +191,7 @@ fn a_restarted_server_costs_its_callers_no_failed_call_once_it_is_back() {
                 after += u64::from(outcome.is_err());
             }
         }
-        over.store(true, Ordering::SeqCst);
+        drop(stop);
         let totals = callers.into_iter().map(|c| c.join().unwrap());
         let (failed, calls) = totals.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         (failed, calls, after, slowest)

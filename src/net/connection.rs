@@ -80,7 +80,7 @@ impl Connection {
             let n = batch.slices(self.sent, &mut slices);
             match self.stream.send(slices.get(..n).unwrap_or_default(), deadline) {
                 Ok(n) => self.sent += n,
-                Err(e) => return Err(self.failed(Phase::Write, e, batch)),
+                Err(e) => return Err(self.failed(Phase::Write, e, batch, deadline)),
             }
         }
         if !busy_poll.is_zero() {
@@ -100,7 +100,7 @@ impl Connection {
                         self.heard = Instant::now();
                     }
                 }
-                Err(e) => return Err(self.failed(Phase::Read, e, batch)),
+                Err(e) => return Err(self.failed(Phase::Read, e, batch, deadline)),
             }
         }
         Ok(())
@@ -129,9 +129,12 @@ impl Connection {
     }
 
     /// The error of an exchange that its deadline ended.
-    pub(crate) fn timed_out(&self, batch: &Batch<'_>) -> NetError {
+    pub(crate) fn timed_out(&self, batch: &Batch<'_>, deadline: Deadline) -> NetError {
         let phase = if self.is_sent(batch) { Phase::Read } else { Phase::Write };
-        self.failed(phase, io::ErrorKind::TimedOut.into(), batch)
+        // That this thread woke late is no silence of the peer.
+        let now = Deadline::after(Instant::now(), Duration::ZERO);
+        let silent = deadline.min(now).left(self.heard);
+        NetError { phase, trouble: Trouble::TimedOut { silent }, sent: self.is_sent(batch) }
     }
 
     /// Takes the reply to request `i`, once; also after an error, for those that are beyond doubt.
@@ -160,7 +163,7 @@ impl Connection {
                 Ok(n > 0)
             }
             Ok(None) => Ok(false),
-            Err(e) => Err(self.failed(Phase::Write, e, batch)),
+            Err(e) => Err(self.broken(Phase::Write, e, batch)),
         }
     }
 
@@ -173,7 +176,7 @@ impl Connection {
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(e) => Err(self.failed(Phase::Read, e, batch)),
+            Err(e) => Err(self.broken(Phase::Read, e, batch)),
         }
     }
 
@@ -207,12 +210,22 @@ impl Connection {
         }
     }
 
-    fn failed(&self, phase: Phase, e: io::Error, batch: &Batch<'_>) -> NetError {
-        let trouble = match e.kind() {
-            io::ErrorKind::TimedOut => Trouble::TimedOut { silent: self.heard.elapsed() },
-            _ => Trouble::Io(e),
-        };
-        NetError { phase, trouble, sent: self.is_sent(batch) }
+    /// The error of a blocking step; a time-out that the system reports is a lost connection, and none of ours.
+    fn failed(
+        &self,
+        phase: Phase,
+        e: io::Error,
+        batch: &Batch<'_>,
+        deadline: Deadline,
+    ) -> NetError {
+        if e.kind() == io::ErrorKind::TimedOut && e.raw_os_error().is_none() {
+            return NetError { phase, ..self.timed_out(batch, deadline) };
+        }
+        self.broken(phase, e, batch)
+    }
+
+    fn broken(&self, phase: Phase, e: io::Error, batch: &Batch<'_>) -> NetError {
+        NetError { phase, trouble: Trouble::Io(e), sent: self.is_sent(batch) }
     }
 
     fn lost(&self, batch: &Batch<'_>) -> NetError {

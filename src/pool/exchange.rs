@@ -143,9 +143,9 @@ impl InFlight<'_, '_> {
         }
     }
 
-    fn time_out(&mut self, now: Instant) {
+    fn time_out(&mut self, deadline: Deadline, now: Instant) {
         if let Some(connection) = self.lease.as_mut().and_then(Lease::connection) {
-            let e = connection.timed_out(&self.batch);
+            let e = connection.timed_out(&self.batch, deadline);
             self.end(Some(e), now);
         }
     }
@@ -190,7 +190,7 @@ pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], deadline: Deadline, now: I
             return;
         }
         if late {
-            flights.iter_mut().for_each(|flight| flight.time_out(now));
+            flights.iter_mut().for_each(|flight| flight.time_out(deadline, now));
             return;
         }
     }

@@ -11,6 +11,7 @@ use mcpool::{
 
 use crate::support::blackhole::blackhole;
 use crate::support::memcached::Memcached;
+use crate::support::over::Over;
 use crate::support::script::{Peer, Script};
 
 /// A call that takes this much longer than its deadline hangs; a busy machine needs some of it.
@@ -417,12 +418,12 @@ fn f052_a_server_killed_under_eight_threads_makes_errors_and_no_panic_and_each_r
                 }
             });
         }
+        let _over = Over(&over);
         for _ in 0..20 {
             server.kill();
             server.restart_on_same_port();
             until("an answer", || client.get::<String>("k").is_ok());
         }
-        over.store(true, Ordering::SeqCst);
     });
 }
 
@@ -493,6 +494,7 @@ fn f056_after_a_restart_the_server_is_not_stormed() {
                 }
             });
         }
+        let _over = Over(&over);
         until("load", || client.status().servers[0].exchanges > 1000);
         server.stop();
         until("its death", || state(&client, &server.address()) == NodeState::Down);
@@ -505,7 +507,6 @@ fn f056_after_a_restart_the_server_is_not_stormed() {
         server.restart().expect("the same port");
         let served = client.status().servers[0].exchanges;
         until("load", || client.status().servers[0].exchanges > served + 1000);
-        over.store(true, Ordering::SeqCst);
     });
     assert!(
         connects(&server.events()) <= 17,

@@ -6,5 +6,6 @@ pub(crate) mod alone;
 pub(crate) mod blackhole;
 pub(crate) mod calls;
 pub(crate) mod memcached;
+pub(crate) mod over;
 pub(crate) mod script;
 pub(crate) mod transcript;
