@@ -153,7 +153,7 @@ impl Client {
                 (Some(answer), Some(target)) => {
                     result(target, answer.map_err(|e| requests.explain(place, e))?)
                 }
-                _ => Ok(miss()),
+                _ => Err(no_answer()),
             }
         });
         let results = results.collect();
@@ -210,10 +210,15 @@ impl Answers {
     fn next_use(&mut self, item: usize) -> Result<Answer> {
         let (Some(answer), Some(uses)) = (self.answers.get_mut(item), self.uses.get_mut(item))
         else {
-            return Err(Error::new(ErrorKind::Protocol, "there is no answer"));
+            return Err(no_answer());
         };
         *uses -= 1;
         let answer = if *uses == 0 { answer.take() } else { answer.clone() };
-        answer.unwrap_or_else(|| Err(Error::new(ErrorKind::Protocol, "there is no answer")))
+        answer.unwrap_or_else(|| Err(no_answer()))
     }
+}
+
+/// Every item has an answer; should one be without, that is no miss and no success.
+fn no_answer() -> Error {
+    Error::new(ErrorKind::Protocol, "there is no answer")
 }

@@ -50,7 +50,10 @@ impl fmt::Display for Violation {
                 write!(f, "the server answered {verb} with a TLS alert; TLS is not spoken here")
             }
             Self::WrongKey { verb, line } => {
-                write!(f, "the server answered {verb} with a key that was not asked for: `{line}`")
+                write!(
+                    f,
+                    "the server answered {verb} with a key that was not asked for, or twice: `{line}`"
+                )
             }
             Self::BadNumber { verb, line } => {
                 write!(f, "the server answered {verb} with a wrong or missing number: `{line}`")

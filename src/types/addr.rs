@@ -128,7 +128,13 @@ impl FromStr for Server {
         };
         let (endpoint, address) = parse_place(place.trim_end()).map_err(fail)?;
         let mut server = Self { endpoint, name: address.clone(), address, weight: 1 };
+        let mut seen = Vec::new();
         for pair in parameters.into_iter().flat_map(|p| p.split('&')).filter(|p| !p.is_empty()) {
+            let parameter = pair.split('=').next().unwrap_or(pair);
+            if seen.contains(&parameter) {
+                return Err(fail(format!("parameter `{parameter}` is there twice")));
+            }
+            seen.push(parameter);
             match pair.split_once('=') {
                 Some(("weight", n)) => {
                     server.weight = n
@@ -137,7 +143,6 @@ impl FromStr for Server {
                 }
                 Some(("name", n)) => server.name = n.to_owned(),
                 _ => {
-                    let parameter = pair.split('=').next().unwrap_or(pair);
                     return Err(fail(format!(
                         "unknown parameter `{parameter}`; known are weight and name"
                     )));
@@ -184,7 +189,8 @@ fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
     let port = match port {
         None => DEFAULT_PORT,
         Some(port) => match port.parse() {
-            Ok(port) if port != 0 => port,
+            // `parse` takes a sign too.
+            Ok(n) if n != 0 && port.bytes().all(|b| b.is_ascii_digit()) => n,
             _ => return Err(format!("port `{port}` is not within 1 to 65535")),
         },
     };
@@ -391,6 +397,8 @@ mod tests {
             ("a:1?wieght=2", "wieght"),
             ("a:1?weight=0", "weight 0"),
             ("a:1?weight=x", "weight `x`"),
+            ("a:1?weight=1&weight=2", "`weight` is there twice"),
+            ("a:+1", "port `+1`"),
             ("a:0", "port `0`"),
             ("a:99999", "99999"),
             ("", "not a host name"),
