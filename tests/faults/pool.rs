@@ -61,8 +61,10 @@ fn f014_fifty_threads_never_open_more_sockets_than_the_limit() {
             });
         }
     });
-    // The first connection was there before; the server counts every one that ever came.
-    assert!(total_connections(&client) - before <= 1, "more than 2 sockets were opened");
+    // The first connection was there before. The server counts every one that ever came, and the one by which
+    // it was found ready perhaps only now.
+    assert!(total_connections(&client) - before <= 2, "more than 2 sockets were opened");
+    assert!(client.status().servers[0].dials <= 2);
     let pool = &client.status().servers[0];
     assert_eq!((pool.connections <= 2, pool.waiting), (true, 0), "{pool:?}");
     assert_eq!(pool.idle, pool.connections, "a connection did not come back: {pool:?}");
