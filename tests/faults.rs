@@ -27,6 +27,8 @@ mod distribution;
 mod errors;
 #[path = "faults/expiry.rs"]
 mod expiry;
+#[path = "faults/half_dead.rs"]
+mod half_dead;
 #[path = "faults/keys.rs"]
 mod keys;
 #[path = "faults/meta.rs"]

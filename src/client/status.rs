@@ -43,7 +43,7 @@ pub struct ServerStatus {
     pub failures: u64,
     /// Connections opened.
     pub dials: u64,
-    /// Attempts to connect that failed.
+    /// Attempts to connect that failed, and connections lost before their first answer.
     pub failed_dials: u64,
     /// Callers that had to wait for a connection.
     pub waits: u64,

@@ -18,7 +18,8 @@ pub use rules::{BackOff, DownAfter};
 
 /// The health of one node.
 ///
-/// All failures count that are reported, so report only failed dials and silences, once for each exchange.
+/// All failures count that are reported, so report only failed dials, hang-ups on fresh connections and silences, once for
+/// each exchange.
 #[derive(Debug)]
 pub(crate) struct Health {
     /// What the machine last said: `CLEAR`, `SUSPECT` or `DOWN`. Written under the lock; readers need no order,
@@ -45,7 +46,7 @@ pub(crate) enum Gate {
 /// What counts against a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It could not be connected to.
+    /// It could not be connected to, or hung up before its first answer.
     Dial,
     /// It left a request unanswered.
     Silence,

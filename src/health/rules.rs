@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// How many failures within what time make a server count as down; 3 within 10 s unless set.
 ///
-/// Failures are attempts to connect that failed, and time-outs in which the server was silent for 200 ms or more. An
-/// answer of any kind clears the count.
+/// Failures are attempts to connect that failed, connections lost before their first answer, and time-outs in which
+/// the server was silent for 200 ms or more. An answer of any kind clears the count.
 ///
 /// ```
 /// use std::time::Duration;

@@ -161,7 +161,10 @@ impl NodePool {
             Trouble::TimedOut { silent } if silent >= self.silence => {
                 self.note(self.health.failed(Instant::now(), Failure::Silence));
             }
+            // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
             _ if proven && e.is_lost() => self.retire(generation),
+            // A server that hangs up on fresh connections is as good as one that refuses them.
+            _ if e.is_lost() => self.dial_failed(),
             _ => {}
         }
         log::debug!("{}: exchange failed: {e:?}", self.name);

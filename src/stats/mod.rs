@@ -29,7 +29,7 @@ pub(crate) struct NodeStats {
     pub(crate) failures: Counter,
     /// Connections opened.
     pub(crate) dials: Counter,
-    /// Attempts to connect that failed.
+    /// Attempts to connect that failed, and connections lost before their first answer.
     pub(crate) failed_dials: Counter,
     /// Callers that had to wait for a connection.
     pub(crate) waits: Counter,

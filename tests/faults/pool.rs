@@ -315,7 +315,12 @@ fn f025_a_thousand_resets_cost_no_permit() {
             peer.send("END\r\n");
         }
     });
-    let client = settings(server.address()).max_connections(4).build().expect("a client");
+    let client = settings(server.address())
+        .max_connections(4)
+        // Never down: each call is to meet a reset of its own.
+        .down_after(DownAfter::new(1000, Duration::from_nanos(1)))
+        .build()
+        .expect("a client");
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
