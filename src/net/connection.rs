@@ -75,12 +75,14 @@ impl Connection {
         deadline: Deadline,
         busy_poll: Duration,
     ) -> Result<(), NetError> {
-        while !self.is_sent(batch) {
-            let mut slices = [IoSlice::new(&[]); SLICES];
-            let n = batch.slices(self.sent, &mut slices);
-            match self.stream.send(slices.get(..n).unwrap_or_default(), deadline) {
-                Ok(n) => self.sent += n,
-                Err(e) => return Err(self.failed(Phase::Write, e, batch, deadline)),
+        while !self.is_sent(batch) && !self.conversation.is_done() {
+            if deadline.passed(Instant::now()) {
+                return Err(self.timed_out(batch, deadline));
+            }
+            if !self.try_write(batch)? {
+                self.stream.wait(deadline).map_err(|e| self.broken(Phase::Write, e, batch))?;
+                // A server may refuse a large value before it has all of it.
+                self.try_read(batch)?;
             }
         }
         if !busy_poll.is_zero() {
@@ -100,14 +102,14 @@ impl Connection {
                         self.heard = Instant::now();
                     }
                 }
-                Err(e) => return Err(self.failed(Phase::Read, e, batch, deadline)),
+                Err(e) => return Err(self.failed(e, batch, deadline)),
             }
         }
         Ok(())
     }
 
     /// Sends what the kernel takes at once, without looking for replies yet.
-    pub(crate) fn launch(&mut self, batch: &Batch<'_>) -> Result<(), NetError> {
+    pub(crate) fn launch(&mut self, batch: &mut Batch<'_>) -> Result<(), NetError> {
         self.try_write(batch).map(drop)
     }
 
@@ -117,7 +119,7 @@ impl Connection {
     pub(crate) fn advance(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
         for _ in 0..STEPS {
             let wrote = self.try_write(batch)?;
-            let read = self.try_read(batch)?;
+            let read = !self.conversation.is_done() && self.try_read(batch)?;
             if self.conversation.is_done() {
                 return Ok(Need::Nothing);
             }
@@ -151,7 +153,8 @@ impl Connection {
         self.sent >= batch.wire_len()
     }
 
-    fn try_write(&mut self, batch: &Batch<'_>) -> Result<bool, NetError> {
+    /// Sends what the kernel takes now; true when something moved.
+    fn try_write(&mut self, batch: &mut Batch<'_>) -> Result<bool, NetError> {
         if self.is_sent(batch) {
             return Ok(false);
         }
@@ -163,8 +166,17 @@ impl Connection {
                 Ok(n > 0)
             }
             Ok(None) => Ok(false),
-            Err(e) => Err(self.broken(Phase::Write, e, batch)),
+            Err(e) => match self.hear_last_words(batch) {
+                true => Ok(true),
+                false => Err(self.broken(Phase::Write, e, batch)),
+            },
         }
+    }
+
+    /// Reads what the peer said before it hung up; true if that ends the exchange. A refusal says more than a lost connection.
+    fn hear_last_words(&mut self, batch: &mut Batch<'_>) -> bool {
+        while !self.conversation.is_done() && matches!(self.try_read(batch), Ok(true)) {}
+        self.conversation.is_done()
     }
 
     fn try_read(&mut self, batch: &mut Batch<'_>) -> Result<bool, NetError> {
@@ -210,18 +222,12 @@ impl Connection {
         }
     }
 
-    /// The error of a blocking step; a time-out that the system reports is a lost connection, and none of ours.
-    fn failed(
-        &self,
-        phase: Phase,
-        e: io::Error,
-        batch: &Batch<'_>,
-        deadline: Deadline,
-    ) -> NetError {
+    /// The error of a blocking read; a time-out that the system reports is a lost connection, and none of ours.
+    fn failed(&self, e: io::Error, batch: &Batch<'_>, deadline: Deadline) -> NetError {
         if e.kind() == io::ErrorKind::TimedOut && e.raw_os_error().is_none() {
-            return NetError { phase, ..self.timed_out(batch, deadline) };
+            return self.timed_out(batch, deadline);
         }
-        self.broken(phase, e, batch)
+        self.broken(Phase::Read, e, batch)
     }
 
     fn broken(&self, phase: Phase, e: io::Error, batch: &Batch<'_>) -> NetError {

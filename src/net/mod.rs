@@ -11,3 +11,4 @@ pub(crate) use connection::{Connection, Need};
 pub(crate) use dial::{DialOptions, Dialer};
 pub(crate) use error::{NetError, Trouble};
 pub(crate) use resolve::Spawn;
+pub(crate) use stream::timespec;

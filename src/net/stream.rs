@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
 
@@ -14,12 +15,11 @@ use crate::time::Deadline;
 /// a system call per call and costs at most this much beyond the deadline.
 const SLACK: Duration = Duration::from_millis(20);
 
-/// A connected socket and the time-outs that the kernel holds for it.
+/// A connected socket and the time-out for receiving that the kernel holds for it.
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: OwnedFd,
-    send_limit: Duration,
-    recv_limit: Duration,
+    limit: Duration,
 }
 
 /// What a peek at an idle socket shows.
@@ -32,25 +32,53 @@ pub(crate) enum Pulse {
 }
 
 impl Stream {
-    /// Takes a connected, blocking socket and arms its time-outs.
+    /// Takes a connected, blocking socket and arms its time-out.
     pub(crate) fn new(socket: OwnedFd, limit: Duration) -> io::Result<Self> {
-        let mut stream = Self { socket, send_limit: Duration::MAX, recv_limit: Duration::MAX };
-        stream.limit(Timeout::Send, limit)?;
-        stream.limit(Timeout::Recv, limit)?;
+        let mut stream = Self { socket, limit: Duration::MAX };
+        stream.limit(limit)?;
         Ok(stream)
     }
 
-    /// Sends some of `slices`, waiting for room until `deadline`.
+    /// Appends received bytes to the spare room of `into`, waiting for some until `deadline`; 0 is the end.
     ///
     /// # Errors
     /// `TimedOut` once the deadline has passed; what the system reports.
-    pub(crate) fn send(&mut self, slices: &[IoSlice<'_>], deadline: Deadline) -> io::Result<usize> {
-        self.until(Timeout::Send, deadline, |s| sendmsg_on(&s.socket, slices, SendFlags::empty()))
+    pub(crate) fn recv(&mut self, into: &mut Vec<u8>, deadline: Deadline) -> io::Result<usize> {
+        let mut slack = SLACK;
+        loop {
+            let left = deadline.left(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if self.limit > left + slack {
+                self.limit(left)?;
+            }
+            match recv_on(&self.socket, into, RecvFlags::empty()) {
+                Ok(n) => return Ok(n),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) if would_block(e) => {
+                    // An earlier, shorter deadline may have armed the socket: wait for the rest.
+                    let left = deadline.left(Instant::now());
+                    if !left.is_zero() {
+                        self.limit(left)?;
+                    }
+                }
+                Err(e) => return Err(e.into()),
+            }
+            slack = Duration::ZERO;
+        }
     }
 
-    /// Appends received bytes to the spare room of `into`, waiting for some until `deadline`; 0 is the end.
-    pub(crate) fn recv(&mut self, into: &mut Vec<u8>, deadline: Deadline) -> io::Result<usize> {
-        self.until(Timeout::Recv, deadline, |s| recv_on(&s.socket, into, RecvFlags::empty()))
+    /// Waits for room to send, or for something to receive, until `deadline`; a signal may end it early.
+    ///
+    /// # Errors
+    /// What the system reports.
+    pub(crate) fn wait(&self, deadline: Deadline) -> io::Result<()> {
+        let mut fds = [PollFd::new(&self.socket, PollFlags::IN | PollFlags::OUT)];
+        match poll(&mut fds, Some(&timespec(deadline.left(Instant::now())))) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// Sends what the kernel takes now; `None` when it takes nothing.
@@ -73,47 +101,11 @@ impl Stream {
         }
     }
 
-    /// Runs a blocking operation, with the kernel's time-out within the deadline.
-    fn until(
-        &mut self,
-        way: Timeout,
-        deadline: Deadline,
-        mut run: impl FnMut(&mut Self) -> rustix::io::Result<usize>,
-    ) -> io::Result<usize> {
-        let mut slack = SLACK;
-        loop {
-            let left = deadline.left(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            let limit = if way == Timeout::Send { self.send_limit } else { self.recv_limit };
-            if limit > left + slack {
-                self.limit(way, left)?;
-            }
-            match run(self) {
-                Ok(n) => return Ok(n),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(e) if would_block(e) => {
-                    // An earlier, shorter deadline may have armed the socket: wait for the rest.
-                    let left = deadline.left(Instant::now());
-                    if !left.is_zero() {
-                        self.limit(way, left)?;
-                    }
-                }
-                Err(e) => return Err(e.into()),
-            }
-            slack = Duration::ZERO;
-        }
-    }
-
-    fn limit(&mut self, way: Timeout, limit: Duration) -> io::Result<()> {
+    fn limit(&mut self, limit: Duration) -> io::Result<()> {
         // Zero would mean "for ever", and some systems round to microseconds.
         let limit = limit.max(Duration::from_millis(1));
-        set_socket_timeout(&self.socket, way, Some(limit))?;
-        match way {
-            Timeout::Send => self.send_limit = limit,
-            Timeout::Recv => self.recv_limit = limit,
-        }
+        set_socket_timeout(&self.socket, Timeout::Recv, Some(limit))?;
+        self.limit = limit;
         Ok(())
     }
 }
@@ -121,6 +113,14 @@ impl Stream {
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// How long `poll` may wait.
+pub(crate) fn timespec(left: Duration) -> Timespec {
+    Timespec {
+        tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: left.subsec_nanos().into(),
     }
 }
 

@@ -1,16 +1,16 @@
 //! Runs batches on leased connections: one node at a time, or several at once on the caller's thread.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::error::PoolError;
 use super::lease::Lease;
 use super::node::NodePool;
 use crate::error::Phase;
-use crate::net::{Need, NetError, Trouble};
+use crate::net::{Need, NetError, Trouble, timespec};
 use crate::protocol::{Batch, RefusalKind, Reply};
 use crate::time::{Attempt, Deadline};
 
@@ -89,12 +89,12 @@ impl NodePool {
         })
     }
 
-    fn launch<'p, 'b>(&'p self, mut lease: Lease<'p>, batch: Batch<'b>) -> InFlight<'p, 'b> {
+    fn launch<'p, 'b>(&'p self, mut lease: Lease<'p>, mut batch: Batch<'b>) -> InFlight<'p, 'b> {
         let (now, _) = lease.times();
         let started = match lease.connection() {
             Some(connection) => {
                 connection.begin(&batch, now);
-                connection.launch(&batch)
+                connection.launch(&mut batch)
             }
             None => Ok(()),
         };
@@ -235,13 +235,6 @@ fn wait_for_any(flights: &mut [InFlight<'_, '_>], deadline: Deadline) -> Option<
             std::thread::yield_now();
             Some(which)
         }
-    }
-}
-
-fn timespec(left: Duration) -> Timespec {
-    Timespec {
-        tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: left.subsec_nanos().into(),
     }
 }
 
