@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use mcpool::testing::{Event, Fault, TestServer, When};
 use mcpool::{
-    BackOff, CasOutcome, Client, ClientBuilder, DownAfter, Error, ErrorKind, Failover, NodeState,
-    ServerList, Ttl,
+    BackOff, CasOutcome, CasToken, Client, ClientBuilder, DownAfter, Error, ErrorKind, Failover,
+    NodeState, ServerList, Ttl,
 };
 
 use crate::support::blackhole::blackhole;
@@ -58,10 +58,7 @@ fn timed<T>(call: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 /// One call of each kind, with its error.
-fn every_call(client: &Client) -> Vec<(&'static str, Option<Error>)> {
-    let donor = start();
-    let other = Client::new(donor.address()).expect("a client");
-    other.set("k", "v", Ttl::NEVER).expect("stored");
+fn every_call(client: &Client, token: &CasToken) -> Vec<(&'static str, Option<Error>)> {
     let ttl = Ttl::NEVER;
     vec![
         ("get", client.get::<String>("k").err()),
@@ -73,6 +70,7 @@ fn every_call(client: &Client) -> Vec<(&'static str, Option<Error>)> {
         ("set_many", client.set_many([("k", 1)], ttl).into_result().err()),
         ("add", client.add("k", "v", ttl).err()),
         ("replace", client.replace("k", "v", ttl).err()),
+        ("cas", client.cas("k", "v", ttl, token).err()),
         ("append", client.append("k", "v").err()),
         ("prepend", client.prepend("k", "v").err()),
         ("touch", client.touch("k", ttl).err()),
@@ -175,9 +173,13 @@ fn f037_a_single_dead_server_costs_a_fraction_of_a_second_with_default_settings(
 
 #[test]
 fn f038_without_a_server_every_call_comes_back_with_an_error_that_names_it() {
-    let address = refusing();
+    let server = start();
+    let address = server.address();
     let client = settings(address.clone()).build().expect("a client");
-    for (call, error) in every_call(&client) {
+    client.set("k", "v", Ttl::NEVER).expect("stored");
+    let token = client.gets::<String>("k").expect("read").expect("a hit").cas;
+    server.stop();
+    for (call, error) in every_call(&client, &token) {
         let error = error.unwrap_or_else(|| panic!("{call} cannot have worked"));
         assert!(error.is_server_down(), "{call}: {error}");
         assert_eq!(error.server(), Some(address.as_str()), "{call}: {error}");
@@ -221,7 +223,7 @@ fn f040_f041_with_every_server_down_errors_are_typed_and_lenient_answers_stay_th
     let token = lenient.gets::<String>("k").expect("read").expect("a hit").cas;
     servers.iter().for_each(TestServer::stop);
     for _ in 0..50 {
-        for (call, error) in every_call(&strict) {
+        for (call, error) in every_call(&strict, &token) {
             let error = error.unwrap_or_else(|| panic!("{call} cannot have worked"));
             assert!(error.is_server_down(), "{call}: {error}");
         }

@@ -253,7 +253,9 @@ fn burst(server: &TestServer, client: &Client, n: usize) {
             scope.spawn(|| client.get::<String>("k").expect("answered"));
         }
     });
-    assert!(server.connections() > n / 2, "a burst of {n} opened {}", server.connections());
+    // Those that came, and not those that are there: upkeep may have closed some already.
+    let came = connected(&server.events());
+    assert!(came > n / 2, "a burst of {n} opened {came}");
 }
 
 #[test]
