@@ -8,6 +8,8 @@ mod wire;
 
 #[path = "testing_server/agreement.rs"]
 mod agreement;
+#[path = "testing_server/chance.rs"]
+mod chance;
 #[path = "testing_server/contents.rs"]
 mod contents;
 #[path = "testing_server/faults.rs"]

@@ -70,6 +70,10 @@ pub(super) fn transcripts() -> Vec<Transcript> {
                     "flush_all x\r\nflush_all noreply foo\r\n",
                     &"CLIENT_ERROR invalid exptime argument\r\n".repeat(2),
                 ),
+                (
+                    "set a 0 0 1\r\nv\r\nflush_all 2592001\r\nget a\r\n",
+                    "STORED\r\nOK\r\nVALUE a 0 1\r\nv\r\nEND\r\n",
+                ),
                 ("flush_all 100 2\r\nflush_all 0\r\nget a\r\n", "OK\r\nOK\r\nEND\r\n"),
             ],
         ),
