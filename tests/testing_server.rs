@@ -16,6 +16,8 @@ mod contents;
 mod faults;
 #[path = "testing_server/life.rs"]
 mod life;
+#[path = "testing_server/proxy.rs"]
+mod proxy;
 #[path = "testing_server/real.rs"]
 mod real;
 #[path = "testing_server/transcripts.rs"]

@@ -42,6 +42,7 @@ mod clock;
 mod command;
 mod connections;
 mod dice;
+mod door;
 mod dump;
 mod endpoint;
 mod events;

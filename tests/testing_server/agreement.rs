@@ -9,7 +9,7 @@ use mcpool::testing::TestServer;
 use crate::support::memcached::Memcached;
 use crate::support::transcript::Transcript;
 use crate::transcripts::{PIPELINED_DUMP, case, owned, transcripts};
-use crate::wire::{PATIENCE, Wire, addr, rest, stats};
+use crate::wire::{PATIENCE, Wire, addr, listed, rest, stats, told};
 
 /// What `stats` counts of the commands.
 pub(crate) const COUNTED: [&str; 19] = [
@@ -133,6 +133,22 @@ fn both_servers_take_items_as_large_as_they_are_told() {
             .1,
         "2097152"
     );
+}
+
+#[test]
+fn both_servers_put_items_of_every_size_into_the_same_class() {
+    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let lengths = std::iter::successors(Some(1_usize), |len| Some(len + len.div_ceil(10)));
+    let stores = lengths
+        .take_while(|len| *len < 1_000_000)
+        .map(|len| format!("set k{len} {} 0 {len} noreply\r\n{}\r\n", len % 2, "v".repeat(len)));
+    let stores = stores.collect::<String>();
+    let [expected, got] = [real.addr(), addr(&embedded)].map(|server| {
+        assert_eq!(told(server, &stores), "");
+        listed(server)
+    });
+    assert!(expected.len() > 100 && expected.iter().any(|line| line.contains("cls=39 ")));
+    assert_eq!(got, expected);
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Commands put together by chance get the same answers from both servers, and leave the same items behind.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::SocketAddr;
 
 use mcpool::testing::TestServer;
 
 use crate::agreement::{COUNTED, settled_memcached};
-use crate::wire::{PATIENCE, addr, stats};
+use crate::wire::{addr, listed, stats, told};
 
 /// Each begins with empty servers.
 const CONVERSATIONS: u64 = 40;
@@ -59,39 +58,11 @@ fn both_servers_answer_alike_to_commands_put_together_by_chance() {
     assert!(stored > 100, "the commands make no sense: {stored} stored");
 }
 
-/// What a server says to this and nothing more, cas numbers left out.
-fn told(server: SocketAddr, text: &str) -> String {
-    let mut socket = TcpStream::connect(server).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket.write_all(text.as_bytes()).unwrap();
-    socket.shutdown(Shutdown::Write).unwrap();
-    let mut reply = Vec::new();
-    socket.read_to_end(&mut reply).unwrap();
-    let reply = String::from_utf8(reply).unwrap();
-    let line = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
-        ["VALUE", key, flags, len, _] => format!("VALUE {key} {flags} {len} #\r\n"),
-        _ => line.to_owned(),
-    };
-    reply.split_inclusive('\n').map(line).collect()
-}
-
 /// How many commands of each kind came, and how they went.
 fn counted(server: SocketAddr) -> Vec<(String, String)> {
     let mut stats = stats(server, "stats");
     stats.retain(|(name, _)| COUNTED.contains(&name.as_str()));
     stats
-}
-
-/// All items, without cas numbers and the times at which they were used.
-fn listed(server: SocketAddr) -> Vec<String> {
-    let text = told(server, "lru_crawler metadump all\r\n");
-    let kept = |word: &&str| !word.starts_with("la=") && !word.starts_with("cas=");
-    let mut lines: Vec<String> = text
-        .lines()
-        .map(|line| line.split(' ').filter(kept).collect::<Vec<_>>().join(" "))
-        .collect();
-    lines.sort();
-    lines
 }
 
 /// A sequence of choices (splitmix64).

@@ -1,7 +1,7 @@
 //! Raw connections to a server under test.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -30,10 +30,41 @@ pub(crate) fn stats(addr: SocketAddr, command: &str) -> Vec<(String, String)> {
     }
 }
 
+/// What a server says to this and nothing more, cas numbers left out.
+pub(crate) fn told(server: SocketAddr, text: &str) -> String {
+    let mut socket = TcpStream::connect(server).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(text.as_bytes()).unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let mut reply = Vec::new();
+    socket.read_to_end(&mut reply).unwrap();
+    let reply = String::from_utf8(reply).unwrap();
+    let line = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
+        ["VALUE", key, flags, len, _] => format!("VALUE {key} {flags} {len} #\r\n"),
+        _ => line.to_owned(),
+    };
+    reply.split_inclusive('\n').map(line).collect()
+}
+
+/// All items, without cas numbers and the times at which they were used.
+pub(crate) fn listed(server: SocketAddr) -> Vec<String> {
+    let text = told(server, "lru_crawler metadump all\r\n");
+    let kept = |word: &&str| !word.starts_with("la=") && !word.starts_with("cas=");
+    let mut lines: Vec<String> = text
+        .lines()
+        .map(|line| line.split(' ').filter(kept).collect::<Vec<_>>().join(" "))
+        .collect();
+    lines.sort();
+    lines
+}
+
+/// What comes until the connection ends.
 pub(crate) fn rest(reader: &mut impl Read) -> String {
     let mut rest = Vec::new();
     // A reset is an end, too: what was sent last may not have been read.
-    _ = reader.read_to_end(&mut rest);
+    if let Err(error) = reader.read_to_end(&mut rest) {
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset, "the connection does not end");
+    }
     String::from_utf8(rest).unwrap()
 }
 
