@@ -35,7 +35,8 @@
 //! ```
 //!
 //! What differs from a real memcached: time has no one-second grain (an item with an expiry of 10 lives for 10 seconds
-//! exactly), nothing is evicted, the meta and binary dialects are not spoken, and `stats` shows what makes sense here.
+//! exactly), nothing is evicted, what a `flush_all` dropped never comes back, the meta and binary dialects are not spoken,
+//! and `stats` shows what makes sense here.
 //! What it does not know it answers with `ERROR` and logs as [`Event::Unknown`].
 
 mod clock;

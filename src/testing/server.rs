@@ -56,9 +56,15 @@ impl TestServer {
     /// Those of listening.
     pub fn start_unix() -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name =
-            format!("mcpool-{}-{}.sock", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        Self::builder().unix(std::env::temp_dir().join(name)).start()
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("mcpool-{}-{count}.sock", std::process::id());
+            match Self::builder().unix(std::env::temp_dir().join(name)).start() {
+                // A process that was killed has left the file behind, and had the same id.
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                started => return started,
+            }
+        }
     }
 
     /// Settings other than the defaults.

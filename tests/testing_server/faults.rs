@@ -1,5 +1,7 @@
 //! Scripted faults do what they say, to the commands they are meant for.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use mcpool::testing::{Fault, TestServer, When};
@@ -83,6 +85,38 @@ fn another_reply_takes_the_place_of_a_command() {
         "SERVER_ERROR out of memory\r\nSERVER_ERROR out of memory\r\nVERSION 1.6.18\r\n"
     );
     assert_eq!(server.item("a"), Some((b"old".to_vec(), 0)), "it was not carried out");
+}
+
+#[test]
+fn garbage_is_sent_as_it_is() {
+    let server = TestServer::start().unwrap();
+    let garbage = [0x81, 0, b'\n', 0xff, b'V'];
+    server.fault(Fault::Reply(garbage.into()), When::next(1));
+    let mut socket = TcpStream::connect(server.address()).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(b"get a\r\nget a\r\nquit\r\n").unwrap();
+    let mut heard = Vec::new();
+    socket.read_to_end(&mut heard).unwrap();
+    assert_eq!(heard, [garbage.as_slice(), b"END\r\n"].concat());
+}
+
+#[test]
+fn faults_strike_commands_that_want_no_reply_too() {
+    let server = TestServer::start().unwrap();
+    server.fault(Fault::Surplus("STORED\r\n".into()), When::next(1).verb("set"));
+    server.fault(Fault::CloseAfter(3), When::next(1).verb("delete"));
+    let mut wire = Wire::of(&server);
+    wire.send("set a 0 0 1 noreply\r\nv\r\ndelete b noreply\r\nversion\r\n");
+    assert_eq!(wire.rest(), "STORED\r\n");
+    assert_eq!(server.item("a"), Some((b"v".to_vec(), 0)));
+}
+
+#[test]
+fn a_fault_of_no_command_strikes_none() {
+    let server = TestServer::start().unwrap();
+    server.fault(Fault::Hang, When::next(0));
+    server.fault(Fault::Dribble { bytes: 0, pause: Duration::ZERO }, When::always());
+    assert_eq!(Wire::of(&server).ask("get a\r\nget a\r\n", 2), "END\r\nEND\r\n");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! An embedded server refuses, stops, returns and ends, and lets go of all that it held.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use mcpool::testing::{Fault, TestServer, When};
 
 use crate::wire::{Wire, addr, stats};
@@ -37,6 +39,36 @@ fn a_stopped_server_hangs_up_and_keeps_its_items_a_restarted_one_is_empty() {
         stats(addr(&server), "stats").iter().find(|(name, _)| name == "curr_items").unwrap().1,
         "0"
     );
+}
+
+#[test]
+fn a_restarted_server_keeps_clock_faults_and_events() {
+    let server = TestServer::start().unwrap();
+    server.clock().freeze();
+    server.clock().set(UNIX_EPOCH + Duration::from_secs(2_000_000_000));
+    server.fault(Fault::Reply("X\r\n".into()), When::always().verb("get"));
+    Wire::of(&server).ask("version\r\n", 1);
+    server.restart().unwrap();
+    assert_eq!(Wire::of(&server).ask("get a\r\n", 1), "X\r\n");
+    assert_eq!(server.commands(), ["version", "get a"]);
+    let stats = stats(addr(&server), "stats");
+    let told = |name: &str| stats.iter().find(|(told, _)| told == name).unwrap().1.as_str();
+    assert_eq!((told("time"), told("uptime")), ("2000000000", "0"));
+}
+
+#[test]
+fn a_server_is_found_where_it_was_told_to_listen() {
+    let tcp = TestServer::start().unwrap();
+    let port = tcp.addr().unwrap().port();
+    assert_eq!((tcp.address(), tcp.path()), (format!("127.0.0.1:{port}"), None));
+    let unix = TestServer::start_unix().unwrap();
+    let path = unix.path().unwrap();
+    assert_eq!((unix.address(), unix.addr()), (format!("unix:{}", path.display()), None));
+    let taken = TestServer::builder().unix(path).start().unwrap_err();
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    assert_eq!(Wire::of(&unix).ask("version\r\n", 1), "VERSION 1.6.18\r\n", "unharmed");
+    let taken = TestServer::builder().bind(tcp.addr().unwrap()).start().unwrap_err();
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
 }
 
 #[test]
