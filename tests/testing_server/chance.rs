@@ -1,11 +1,12 @@
 //! Commands put together by chance get the same answers from both servers, and leave the same items behind.
 
-use std::net::SocketAddr;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use mcpool::testing::TestServer;
 
 use crate::agreement::{COUNTED, settled_memcached};
-use crate::wire::{addr, listed, stats, told};
+use crate::wire::{PATIENCE, addr, listed, stats, told};
 
 /// Each begins with empty servers.
 const CONVERSATIONS: u64 = 40;
@@ -29,6 +30,8 @@ const STEPS: &str = "0 1 1 1 +1 007 18446744073709551615 18446744073709551616 -1
 /// With bars between. No number above 2^63: behind such a one the real memcached looks for a minus in whatever its
 /// memory holds.
 const VALUES: &str = "|0|1|9|99|007|9223372036854775807|-1|5x| 5|5 |abc|get a\r\nget n";
+/// What else may come, with bars between.
+const PIECES: &str = "get |gat |set a 0 0 |cas a 0 0 |incr n |touch a |lru_crawler metadump |stats cachedump |flush_all |\r\n|\n|\r|\0| |2147483645|18446744073709551615|-9223372036854775808|340282366920938463463374607431768211456|,|a,1,b|noreply|quit";
 /// For a store whose length is not that of the value; none that would have the server wait for more.
 const LENGTHS: &str = "0 1 -1 x 1x 2147483648 4294967297";
 const SURPLUS: &str = "noreply noreply noreply 0 x";
@@ -56,6 +59,35 @@ fn both_servers_answer_alike_to_commands_put_together_by_chance() {
         assert_eq!(got, expected, "seed {seed}, what is left after {said:#?}");
     }
     assert!(stored > 100, "the commands make no sense: {stored} stored");
+}
+
+#[test]
+fn no_bytes_bring_the_embedded_server_down() {
+    let server = TestServer::builder().max_item_size(100).start().unwrap();
+    for seed in 0..CONVERSATIONS {
+        let mut chance = Chance(seed);
+        let mut noise = Vec::new();
+        for _ in 0..200 {
+            match chance.one_in(3) {
+                true => noise.extend(chance.command().into_bytes()),
+                false => noise.extend(chance.one(PIECES.split('|')).bytes()),
+            }
+            if chance.one_in(4) {
+                noise.push(chance.next().to_le_bytes()[0]);
+            }
+        }
+        let mut socket = TcpStream::connect(addr(&server)).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        // The server may hang up on it.
+        _ = socket.write_all(&noise).and_then(|()| socket.shutdown(Shutdown::Write));
+        let mut replies = Vec::new();
+        if let Err(error) = socket.read_to_end(&mut replies) {
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "seed {seed}");
+        }
+    }
+    assert_eq!(told(addr(&server), "version\r\n"), "VERSION 1.6.18\r\n");
+    // If a thread of it panicked, so does this.
+    drop(server);
 }
 
 /// How many commands of each kind came, and how they went.
