@@ -3,13 +3,15 @@
 use super::number::{signed, unsigned};
 
 /// The longest key that memcached takes.
-const MAX_KEY: usize = 250;
+pub(super) const MAX_KEY: usize = 250;
+/// What a longer one earns.
+pub(super) const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
+/// What a time that is no number earns.
+pub(super) const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
 
 const ERROR: &str = "ERROR";
-const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
 const BAD_DELETE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
 const BAD_DELTA: &str = "CLIENT_ERROR invalid numeric delta argument";
-const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
 
 /// A line's meaning, and whether its sender wants no reply.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) enum Command {
     Get {
+        /// Of any length: those before one that is too long are still looked up.
         keys: Vec<Vec<u8>>,
         with_cas: bool,
         touch: Option<i32>,
@@ -39,7 +42,8 @@ pub(super) enum Command {
         down: bool,
     },
     Flush {
-        exptime: i32,
+        /// None when it is no number; counted all the same.
+        exptime: Option<i32>,
     },
     Stats(Vec<Vec<u8>>),
     Metadump {
@@ -122,11 +126,11 @@ fn can_be_quiet(verb: &[u8]) -> bool {
 fn command(verb: &[u8], args: &[&[u8]], noreply: bool) -> Result<Command, &'static str> {
     let command = match (verb, args) {
         (b"get" | b"gets", keys) => {
-            Command::Get { keys: all_keys(keys)?, with_cas: verb == b"gets", touch: None }
+            Command::Get { keys: owned(keys), with_cas: verb == b"gets", touch: None }
         }
         (b"gat" | b"gats", [exptime, keys @ ..]) => {
             let touch = Some(seconds(exptime).ok_or(BAD_EXPTIME)?);
-            Command::Get { keys: all_keys(keys)?, with_cas: verb == b"gats", touch }
+            Command::Get { keys: owned(keys), with_cas: verb == b"gats", touch }
         }
         (b"set", _) => store(Mode::Set, args)?,
         (b"add", _) => store(Mode::Add, args)?,
@@ -149,15 +153,13 @@ fn command(verb: &[u8], args: &[&[u8]], noreply: bool) -> Result<Command, &'stat
             Command::Delete { key: key(name)? }
         }
         (b"delete", _) => Command::Refuse(BAD_DELETE),
-        (b"flush_all", []) => Command::Flush { exptime: 0 },
-        (b"flush_all", [_]) if noreply => Command::Flush { exptime: 0 },
-        (b"flush_all", [exptime, ..]) => {
-            Command::Flush { exptime: seconds(exptime).ok_or(BAD_EXPTIME)? }
-        }
+        (b"flush_all", []) => Command::Flush { exptime: Some(0) },
+        (b"flush_all", [_]) if noreply => Command::Flush { exptime: Some(0) },
+        (b"flush_all", [exptime, ..]) => Command::Flush { exptime: seconds(exptime) },
         (b"verbosity", [level, ..]) => {
             unsigned(level).map(|_| Command::Verbosity).ok_or(BAD_FORMAT)?
         }
-        (b"stats", _) => Command::Stats(args.iter().map(|word| word.to_vec()).collect()),
+        (b"stats", _) => Command::Stats(owned(args)),
         (b"lru_crawler", [b"metadump", classes]) => Command::Metadump { classes: classes.to_vec() },
         (b"version", _) => Command::Version,
         (b"quit", _) => Command::Quit,
@@ -182,8 +184,8 @@ fn cas(token: &[u8]) -> Result<Mode, &'static str> {
     unsigned(token).map(Mode::Cas).ok_or(BAD_FORMAT)
 }
 
-fn all_keys(words: &[&[u8]]) -> Result<Vec<Vec<u8>>, &'static str> {
-    words.iter().map(|word| key(word)).collect()
+fn owned(words: &[&[u8]]) -> Vec<Vec<u8>> {
+    words.iter().map(|word| word.to_vec()).collect()
 }
 
 fn key(word: &[u8]) -> Result<Vec<u8>, &'static str> {

@@ -2,9 +2,9 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io;
+use std::panic;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::endpoint::Stream;
@@ -22,20 +22,20 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Table {
     accepted: u64,
-    open: BTreeMap<u64, Stream>,
+    /// The sockets of each, to end them from outside.
+    open: BTreeMap<u64, Vec<Stream>>,
     threads: Vec<JoinHandle<()>>,
     panic: Option<Panic>,
 }
 
 impl Connections {
-    /// Takes a connection in and numbers it.
-    pub(super) fn admit(&self, stream: &Stream) -> io::Result<u64> {
-        let handle = stream.try_clone()?;
+    /// Takes a connection in, which may be made up of several sockets, and numbers it.
+    pub(super) fn admit(&self, sockets: Vec<Stream>) -> u64 {
         let mut table = lock(&self.table);
         table.accepted += 1;
         let id = table.accepted;
-        table.open.insert(id, handle);
-        Ok(id)
+        table.open.insert(id, sockets);
+        id
     }
 
     /// Keeps a connection's thread for [`join`](Self::join); threads that have ended are let go.
@@ -65,11 +65,11 @@ impl Connections {
     /// Ends every connection; their threads notice it at once.
     pub(super) fn close_all(&self) {
         let open = std::mem::take(&mut lock(&self.table).open);
-        open.values().for_each(Stream::shutdown);
+        open.values().flatten().for_each(Stream::shutdown);
         self.closed.notify_all();
     }
 
-    /// Waits for the threads of closed connections. A panic of one is kept for [`panic`](Self::panic).
+    /// Waits for the threads of closed connections. A panic of one is kept for [`pass_on`](Self::pass_on).
     pub(super) fn join(&self) {
         let threads = std::mem::take(&mut lock(&self.table).threads);
         self.join_all(threads);
@@ -79,9 +79,12 @@ impl Connections {
         lock(&self.table).panic.get_or_insert(panic);
     }
 
-    /// The first panic of a thread.
-    pub(super) fn panic(&self) -> Option<Panic> {
-        lock(&self.table).panic.take()
+    /// Panics as the first thread did that panicked, unless the calling one is panicking already.
+    pub(super) fn pass_on(&self) {
+        let panic = lock(&self.table).panic.take();
+        if let Some(panic) = panic.filter(|_| !thread::panicking()) {
+            panic::resume_unwind(panic);
+        }
     }
 
     /// Pauses a connection's thread; false when the connection was closed meanwhile.

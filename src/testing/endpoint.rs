@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
@@ -43,14 +44,6 @@ impl Endpoint {
         }
     }
 
-    /// Connects and hangs up, which wakes whoever waits in `accept`; false when that cannot be.
-    pub(super) fn knock(&self) -> bool {
-        match self {
-            Self::Tcp(addr) => TcpStream::connect(addr).is_ok(),
-            Self::Unix(path) => UnixStream::connect(path).is_ok(),
-        }
-    }
-
     pub(super) fn address(&self) -> String {
         match self {
             Self::Tcp(addr) => addr.to_string(),
@@ -60,14 +53,37 @@ impl Endpoint {
 }
 
 impl Listener {
+    /// From then on [`accept`](Self::accept) does not wait.
+    pub(super) fn set_nonblocking(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(listener) => listener.set_nonblocking(true),
+            Self::Unix(listener) => listener.set_nonblocking(true),
+        }
+    }
+
+    /// The next connection, which does wait: on some systems it would have that from the listener.
     pub(super) fn accept(&self) -> io::Result<Stream> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
-            Self::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Unix(stream))
+            }
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(listener) => listener.as_fd(),
+            Self::Unix(listener) => listener.as_fd(),
         }
     }
 }

@@ -23,7 +23,8 @@ pub enum Event {
         /// The line without its end; bytes that are not UTF-8 are replaced.
         line: String,
     },
-    /// A line was read that is no command known here; it is answered with `ERROR`.
+    /// A line was read that is no command known here; it is answered with `ERROR`. A line that does not end, or a
+    /// request in the binary dialect, ends the connection instead; its beginning is told here.
     Unknown {
         /// The connection it came over.
         connection: u64,

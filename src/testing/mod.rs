@@ -34,14 +34,18 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! For trouble by chance instead of by script there is a [`Proxy`] with [`Weather`], in front of this server or a real
+//! one.
+//!
 //! What differs from a real memcached: time has no one-second grain (an item with an expiry of 10 lives for 10 seconds
-//! exactly), nothing is evicted, the meta and binary dialects are not spoken, and `stats` shows what makes sense here.
-//! What it does not know it answers with `ERROR` and logs as [`Event::Unknown`].
+//! exactly), nothing is evicted, what a `flush_all` dropped never comes back, the meta and binary dialects are not spoken,
+//! and `stats` shows what makes sense here. What it does not know it answers with `ERROR` and logs as [`Event::Unknown`].
 
 mod clock;
 mod command;
 mod connections;
 mod dice;
+mod door;
 mod dump;
 mod endpoint;
 mod events;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::command::{Command, Header};
+use super::command::{BAD_EXPTIME, BAD_FORMAT, Command, Header, MAX_KEY};
 use super::stats::{self, Status};
 use super::store::{NoCount, Store, Stored};
 use super::{VERSION, dump};
@@ -17,7 +17,7 @@ pub(super) fn command(
     status: impl Fn() -> Status,
     now: Duration,
 ) -> Option<Vec<u8>> {
-    let line: &[u8] = match command {
+    let reply: &[u8] = match command {
         Command::Get { keys, with_cas, touch } => {
             return Some(values(store, keys, *with_cas, *touch, now));
         }
@@ -25,25 +25,27 @@ pub(super) fn command(
         Command::Touch { key, exptime } if store.touch(key, *exptime, now) => b"TOUCHED\r\n",
         Command::Delete { .. } | Command::Touch { .. } => b"NOT_FOUND\r\n",
         Command::Count { key, by, down } => match store.count(key, *by, *down, now) {
-            Ok(value) => return Some(format!("{value}\r\n").into_bytes()),
+            Ok(value) => return Some(line(&value.to_string())),
             Err(NoCount::Missing) => b"NOT_FOUND\r\n",
             Err(NoCount::NotANumber) => {
                 b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n"
             }
         },
         Command::Flush { exptime } => {
+            store.counters.cmd_flush += 1;
+            let Some(exptime) = exptime else { return Some(line(BAD_EXPTIME)) };
             store.flush(*exptime, now);
             b"OK\r\n"
         }
         Command::Stats(args) => return stats::reply(store, args, &status(), now),
         Command::Metadump { classes } => return Some(dump::metadump(store, classes, now)),
-        Command::Version => return Some(format!("VERSION {VERSION}\r\n").into_bytes()),
+        Command::Version => return Some(line(&format!("VERSION {VERSION}"))),
         Command::Verbosity => b"OK\r\n",
-        Command::Refuse(line) => return Some(format!("{line}\r\n").into_bytes()),
+        Command::Refuse(words) => return Some(line(words)),
         Command::Store(_) | Command::Quit => b"",
         Command::Unknown => return None,
     };
-    Some(line.to_vec())
+    Some(reply.to_vec())
 }
 
 /// The reply to a store, `body` being the value and the two bytes behind it.
@@ -53,6 +55,8 @@ pub(super) fn store(
     mut body: Vec<u8>,
     now: Duration,
 ) -> Vec<u8> {
+    // Counted even if the value is not ended properly.
+    store.counters.cmd_set += 1;
     if !body.ends_with(b"\r\n") {
         return b"CLIENT_ERROR bad data chunk\r\n".to_vec();
     }
@@ -74,6 +78,9 @@ fn values(
 ) -> Vec<u8> {
     let mut out = Vec::new();
     for key in keys {
+        if key.len() > MAX_KEY {
+            return line(BAD_FORMAT);
+        }
         let Some(item) = store.fetch(key, touch, now) else { continue };
         let cas = if with_cas { format!(" {}", item.cas) } else { String::new() };
         let sizes = format!(" {} {}{cas}\r\n", item.flags, item.value.len());
@@ -83,4 +90,8 @@ fn values(
     }
     out.extend_from_slice(b"END\r\n");
     out
+}
+
+fn line(words: &str) -> Vec<u8> {
+    format!("{words}\r\n").into_bytes()
 }

@@ -1,18 +1,22 @@
 //! A proxy with weather: between a client and a real server it delays, cuts, splits, resets and freezes.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_linger;
+
+use super::connections::Connections;
 use super::dice::Dice;
+use super::door::Door;
+use super::endpoint::{Listener, Stream};
 use super::lock;
 
-/// How long a pump waits for bytes before it looks whether the proxy is still wanted.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long the server behind may take to accept.
+const CONNECT: Duration = Duration::from_secs(1);
 /// The most bytes passed on at once.
 const SEGMENT: usize = 16 * 1024;
 
@@ -53,6 +57,7 @@ pub struct Weather {
 
 impl Weather {
     /// Everything passes as it is.
+    #[must_use]
     pub fn calm() -> Self {
         Self {
             delay: Duration::ZERO..Duration::ZERO,
@@ -72,7 +77,7 @@ impl Weather {
 
 /// A TCP proxy on a loopback port in front of one server; the same seed rolls the same dice.
 ///
-/// Dropping it closes everything it opened.
+/// Dropping it closes everything it opened, joins its threads, and passes on the panic of one that panicked.
 ///
 /// ```
 /// use mcpool::testing::{Proxy, TestServer, Weather};
@@ -91,17 +96,15 @@ impl Weather {
 pub struct Proxy {
     shared: Arc<Shared>,
     addr: SocketAddr,
-    accept: Option<JoinHandle<()>>,
+    /// None only while it is dropped.
+    door: Option<Door>,
 }
 
 #[derive(Debug)]
 struct Shared {
     upstream: SocketAddr,
     weather: Mutex<Weather>,
-    /// Set once the proxy is no longer wanted.
-    ended: Mutex<bool>,
-    wake: Condvar,
-    open: AtomicUsize,
+    connections: Connections,
     injected: AtomicU64,
     accepted: AtomicU64,
     seed: u64,
@@ -114,26 +117,23 @@ impl Proxy {
     /// `upstream` is no address; the system has no port or no thread to give.
     pub fn start(upstream: impl ToSocketAddrs, seed: u64) -> io::Result<Self> {
         let upstream = upstream.to_socket_addrs()?.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
             upstream,
             weather: Mutex::new(Weather::calm()),
-            ended: Mutex::new(false),
-            wake: Condvar::new(),
-            open: AtomicUsize::new(0),
+            connections: Connections::default(),
             injected: AtomicU64::new(0),
             accepted: AtomicU64::new(0),
             seed,
         });
-        let own = shared.clone();
-        let accept = std::thread::Builder::new()
-            .name("proxy-accept".into())
-            .spawn(move || own.accept(&listener))?;
-        Ok(Self { shared, addr, accept: Some(accept) })
+        let own = Arc::clone(&shared);
+        let door = Door::open(Listener::Tcp(listener), move |client| own.admit(client))?;
+        Ok(Self { shared, addr, door: Some(door) })
     }
 
     /// Where clients connect, as `127.0.0.1:port`.
+    #[must_use]
     pub fn address(&self) -> String {
         self.addr.to_string()
     }
@@ -144,16 +144,19 @@ impl Proxy {
     }
 
     /// The number of connections open through the proxy.
+    #[must_use]
     pub fn connections(&self) -> usize {
-        self.shared.open.load(Ordering::SeqCst)
+        self.shared.connections.count()
     }
 
-    /// The number of connections accepted so far.
+    /// The number of connections accepted so far, those included that were closed at once.
+    #[must_use]
     pub fn accepted(&self) -> u64 {
         self.shared.accepted.load(Ordering::SeqCst)
     }
 
     /// The number of faults injected so far; delays and splits count too.
+    #[must_use]
     pub fn injected(&self) -> u64 {
         self.shared.injected.load(Ordering::SeqCst)
     }
@@ -161,150 +164,126 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        *lock(&self.shared.ended) = true;
-        self.shared.wake.notify_all();
-        // Wakes the accept loop; its own error says that it has ended already.
-        let _ = TcpStream::connect(self.addr);
-        if let Some(accept) = self.accept.take() {
-            if accept.join().is_err() && !std::thread::panicking() {
-                std::panic::resume_unwind(Box::new("the proxy's accept thread panicked"));
-            }
+        let connections = &self.shared.connections;
+        if let Some(Err(panic)) = self.door.take().map(Door::shut) {
+            connections.record(panic);
         }
+        connections.close_all();
+        connections.join();
+        connections.pass_on();
     }
 }
 
 impl Shared {
-    fn accept(self: Arc<Self>, listener: &TcpListener) {
-        let mut pumps: Vec<JoinHandle<()>> = Vec::new();
-        for (n, client) in (0_u64..).zip(listener.incoming()) {
-            if self.has_ended() {
-                break;
-            }
-            pumps.retain(|pump| !pump.is_finished());
-            let Ok(client) = client else { continue };
-            self.accepted.fetch_add(1, Ordering::SeqCst);
-            let mut dice = Dice::new(self.seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            if dice.roll(lock(&self.weather).turn_away) {
-                self.injected.fetch_add(1, Ordering::SeqCst);
-                continue;
-            }
-            // A server that is away is what the client then sees: a connection that ends.
-            let Ok(server) = TcpStream::connect_timeout(&self.upstream, Duration::from_secs(1))
-            else {
-                continue;
-            };
-            pumps.extend(self.pumps(client, server, &mut dice).unwrap_or_default());
+    /// Connects a client to the server. A server that is away is what the client then sees: a connection that ends.
+    fn admit(self: &Arc<Self>, client: Stream) -> io::Result<()> {
+        let n = self.accepted.fetch_add(1, Ordering::SeqCst);
+        let mut dice = Dice::new(self.seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        if dice.roll(lock(&self.weather).turn_away) {
+            self.count();
+            return Ok(());
         }
-        for pump in pumps {
-            // A pump that panicked has closed its connection; the client's test sees that.
-            let _ = pump.join();
+        let Stream::Tcp(client) = client else { return Ok(()) };
+        let Ok(server) = TcpStream::connect_timeout(&self.upstream, CONNECT) else { return Ok(()) };
+        server.set_nodelay(true)?;
+        let handles = [&client, &server].map(|socket| socket.try_clone().map(Stream::Tcp));
+        let handles = handles.into_iter().collect::<io::Result<_>>()?;
+        let id = self.connections.admit(handles);
+        let line = Arc::new(Line { id, client, server, shared: Arc::clone(self) });
+        for is_request in [true, false] {
+            let (line, dice) = (Arc::clone(&line), dice.split());
+            let pump = move || line.pump(is_request, dice);
+            let pump = std::thread::Builder::new().name("proxy pump".to_owned()).spawn(pump)?;
+            self.connections.keep(pump);
         }
+        Ok(())
     }
 
-    /// A thread for each direction of one connection.
-    fn pumps(
-        self: &Arc<Self>,
-        client: TcpStream,
-        server: TcpStream,
-        dice: &mut Dice,
-    ) -> io::Result<Vec<JoinHandle<()>>> {
-        for socket in [&client, &server] {
-            socket.set_nodelay(true)?;
-            socket.set_read_timeout(Some(LOOK))?;
-            socket.set_write_timeout(Some(Duration::from_secs(5)))?;
-        }
-        let ways = [(client.try_clone()?, server.try_clone()?, true), (server, client, false)];
-        self.open.fetch_add(1, Ordering::SeqCst);
-        let ends = Arc::new(End(self.clone()));
-        let mut pumps = Vec::new();
-        for (from, to, is_request) in ways {
-            let (shared, ends, dice) = (self.clone(), ends.clone(), dice.split());
-            let pump = std::thread::Builder::new().name("proxy-pump".into()).spawn(move || {
-                shared.pump(from, to, is_request, dice);
-                drop(ends);
-            })?;
-            pumps.push(pump);
-        }
-        Ok(pumps)
+    fn count(&self) {
+        self.injected.fetch_add(1, Ordering::SeqCst);
     }
+}
 
-    /// Passes bytes on until the connection ends.
-    fn pump(&self, mut from: TcpStream, mut to: TcpStream, is_request: bool, mut dice: Dice) {
+/// One connection through the proxy; it is closed when the last of its pumps lets go of it.
+#[derive(Debug)]
+struct Line {
+    id: u64,
+    client: TcpStream,
+    server: TcpStream,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.shared.connections.remove(self.id);
+    }
+}
+
+impl Line {
+    /// Passes bytes on in one direction until it ends.
+    fn pump(&self, is_request: bool, mut dice: Dice) {
+        let (mut from, to) = match is_request {
+            true => (&self.client, &self.server),
+            false => (&self.server, &self.client),
+        };
         let mut buffer = [0; SEGMENT];
-        let (mut swallowing, mut half_closed) = (false, false);
-        while !self.has_ended() {
-            let n = match from.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(n) => n,
-                Err(e)
-                    if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
-                {
+        let mut after = After::GoOn;
+        while matches!(after, After::GoOn | After::Swallow) {
+            let segment = match from.read(&mut buffer) {
+                Ok(0) => {
+                    after = After::HalfClose;
                     continue;
                 }
+                Ok(n) => buffer.get(..n).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
-            let weather = lock(&self.weather).clone();
-            let bad = if is_request { weather.requests } else { weather.replies };
-            let segment = buffer.get(..n).unwrap_or_default();
-            if !bad {
-                if to.write_all(segment).is_err() {
-                    break;
-                }
-                continue;
+            let mut weather = lock(&self.shared.weather).clone();
+            if !(if is_request { weather.requests } else { weather.replies }) {
+                weather = Weather::calm();
             }
-            match self.pass(segment, &mut to, &weather, &mut dice, swallowing) {
-                After::GoOn => {}
-                After::Swallow => swallowing = true,
-                After::HalfClose => {
-                    half_closed = true;
-                    break;
-                }
-                After::End => break,
-            }
+            after = self.pass(segment, to, &weather, &mut dice, after == After::Swallow);
         }
         // Errors mean that the sockets are closed already.
-        let _ = to.shutdown(Shutdown::Write);
-        if !half_closed {
-            let _ = to.shutdown(Shutdown::Both);
-            let _ = from.shutdown(Shutdown::Both);
-        }
+        _ = match after {
+            After::HalfClose => to.shutdown(Shutdown::Write),
+            After::Reset => to.shutdown(Shutdown::Read).and(from.shutdown(Shutdown::Both)),
+            _ => to.shutdown(Shutdown::Both).and(from.shutdown(Shutdown::Both)),
+        };
     }
 
-    /// One segment in bad weather.
+    /// One segment in its weather.
     fn pass(
         &self,
         segment: &[u8],
-        to: &mut TcpStream,
+        mut to: &TcpStream,
         weather: &Weather,
         dice: &mut Dice,
         swallowing: bool,
     ) -> After {
         let hold = dice.within(&weather.delay);
-        if !hold.is_zero() {
-            self.count();
-            self.sleep(hold);
+        if !hold.is_zero() && !self.pause(hold) {
+            return After::End;
         }
-        if dice.roll(weather.freeze) {
-            self.count();
-            self.sleep(weather.freeze_time);
+        if dice.roll(weather.freeze) && !self.pause(weather.freeze_time) {
+            return After::End;
         }
         if swallowing || dice.roll(weather.swallow) {
-            self.count();
+            self.shared.count();
             return After::Swallow;
         }
         let (cut, reset) = (dice.roll(weather.cut), dice.roll(weather.reset));
         if cut || reset {
-            self.count();
+            self.shared.count();
             let part = segment.get(..dice.below(segment.len())).unwrap_or_default();
             // The connection ends here whether or not the part gets through.
-            let _ = to.write_all(part);
-            if reset {
-                let _ = rustix::net::sockopt::set_socket_linger(&*to, Some(Duration::ZERO));
-            }
-            return After::End;
+            _ = to.write_all(part);
+            // Without lingering, a close is a reset.
+            let resets = reset && set_socket_linger(to, Some(Duration::ZERO)).is_ok();
+            return if resets { After::Reset } else { After::End };
         }
         let passed = if dice.roll(weather.split) {
-            self.count();
+            self.shared.count();
             let size = 1 + dice.below(segment.len().min(64));
             segment.chunks(size).all(|piece| to.write_all(piece).is_ok())
         } else {
@@ -314,24 +293,16 @@ impl Shared {
             return After::End;
         }
         if dice.roll(weather.half_close) {
-            self.count();
+            self.shared.count();
             return After::HalfClose;
         }
         After::GoOn
     }
 
-    fn count(&self) {
-        self.injected.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn has_ended(&self) -> bool {
-        *lock(&self.ended)
-    }
-
-    /// Waits, unless the proxy ends meanwhile.
-    fn sleep(&self, time: Duration) {
-        let ended = lock(&self.ended);
-        drop(self.wake.wait_timeout_while(ended, time, |ended| !*ended));
+    /// Lets time pass; false when the proxy ends meanwhile.
+    fn pause(&self, time: Duration) -> bool {
+        self.shared.count();
+        self.shared.connections.pause(self.id, time)
     }
 }
 
@@ -340,16 +311,9 @@ impl Shared {
 enum After {
     GoOn,
     Swallow,
+    /// Nothing more is sent in this direction; the other goes on.
     HalfClose,
+    /// The receiver is reset, once the other direction has let go of it too.
+    Reset,
     End,
-}
-
-/// Counts a connection as closed when its last pump ends.
-#[derive(Debug)]
-struct End(Arc<Shared>);
-
-impl Drop for End {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::SeqCst);
-    }
 }

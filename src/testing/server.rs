@@ -3,14 +3,14 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use std::{fmt, panic};
+use std::{fmt, thread};
 
 use super::clock::Clock;
 use super::connections::Connections;
+use super::door::Door;
 use super::endpoint::{Endpoint, Listener, Stream};
 use super::events::{Event, Events};
 use super::fault::{Fault, Script, When};
@@ -20,8 +20,6 @@ use super::store::Store;
 
 /// memcached's own default, 1 MiB.
 const MAX_ITEM_SIZE: usize = 1024 * 1024;
-/// How long an accept that failed (no more file descriptors, say) waits before the next.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// A memcached of your own, in the test's process; see the [module](super) for an example.
 ///
@@ -43,12 +41,6 @@ pub struct TestServerBuilder {
     record_commands: bool,
 }
 
-/// The thread that accepts connections.
-struct Door {
-    shut: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
 impl TestServer {
     /// Starts a server on a free port of 127.0.0.1.
     ///
@@ -64,9 +56,15 @@ impl TestServer {
     /// Those of listening.
     pub fn start_unix() -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name =
-            format!("mcpool-{}-{}.sock", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        Self::builder().unix(std::env::temp_dir().join(name)).start()
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("mcpool-{}-{count}.sock", std::process::id());
+            match Self::builder().unix(std::env::temp_dir().join(name)).start() {
+                // A process that was killed has left the file behind, and had the same id.
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                started => return started,
+            }
+        }
     }
 
     /// Settings other than the defaults.
@@ -196,13 +194,8 @@ impl TestServer {
     /// Stops listening: new connections are refused, open ones go on, and the port stays this server's to
     /// [`listen`](Self::listen) on again.
     pub fn refuse(&self) {
-        let Some(door) = lock(&self.door).take() else { return };
-        door.shut.store(true, Ordering::SeqCst);
-        if !self.endpoint.knock() {
-            // The socket's file was removed, or no descriptor is left: the thread ends with the next one who comes.
-            return;
-        }
-        if let Err(panic) = door.thread.join() {
+        let door = lock(&self.door).take();
+        if let Some(Err(panic)) = door.map(Door::shut) {
             self.shared.connections.record(panic);
         }
     }
@@ -216,7 +209,7 @@ impl TestServer {
         if door.is_none() {
             self.endpoint.clear();
             let listener = self.endpoint.clone().listen()?;
-            *door = Some(Door::open(listener, Arc::clone(&self.shared))?);
+            *door = Some(open(listener, &self.shared)?);
         }
         Ok(())
     }
@@ -258,11 +251,7 @@ impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop();
         self.endpoint.clear();
-        if let Some(panic) = self.shared.connections.panic() {
-            if !thread::panicking() {
-                panic::resume_unwind(panic);
-            }
-        }
+        self.shared.connections.pass_on();
     }
 }
 
@@ -314,33 +303,18 @@ impl TestServerBuilder {
             script: Script::default(),
             connections: Connections::default(),
         });
-        let door = Door::open(listener, Arc::clone(&shared))?;
+        let door = open(listener, &shared)?;
         Ok(TestServer { endpoint, shared, door: Mutex::new(Some(door)) })
     }
 }
 
-impl Door {
-    fn open(listener: Listener, shared: Arc<Shared>) -> io::Result<Self> {
-        let shut = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&shut);
-        let accept = move || {
-            while !seen.load(Ordering::SeqCst) {
-                let admitted = listener.accept().and_then(|stream| {
-                    // The caller that shuts the door knocks to be heard.
-                    if seen.load(Ordering::SeqCst) { Ok(()) } else { admit(stream, &shared) }
-                });
-                if admitted.is_err() {
-                    thread::sleep(ACCEPT_PAUSE);
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("memcached accept".to_owned()).spawn(accept)?;
-        Ok(Self { shut, thread })
-    }
+fn open(listener: Listener, shared: &Arc<Shared>) -> io::Result<Door> {
+    let shared = Arc::clone(shared);
+    Door::open(listener, move |stream| admit(stream, &shared))
 }
 
 fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
-    let connection = shared.connections.admit(&stream)?;
+    let connection = shared.connections.admit(vec![stream.try_clone()?]);
     shared.events.push(Event::Connected { connection });
     let session = Session::new(connection, stream, Arc::clone(shared));
     let thread = thread::Builder::new()
@@ -352,6 +326,8 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic;
+
     use super::*;
 
     #[test]

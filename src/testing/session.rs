@@ -216,12 +216,12 @@ impl Session {
         match answer.dribble {
             None => self.output.extend(answer.bytes),
             Some((bytes, pause)) => {
-                for piece in answer.bytes.chunks(bytes) {
-                    self.output.extend(piece);
-                    self.flush()?;
-                    if !self.shared.connections.pause(self.id, pause) {
+                for (n, piece) in answer.bytes.chunks(bytes).enumerate() {
+                    if n > 0 && !self.shared.connections.pause(self.id, pause) {
                         return Ok(false);
                     }
+                    self.output.extend(piece);
+                    self.flush()?;
                 }
             }
         }

@@ -9,6 +9,9 @@ use super::{VERSION, dump};
 
 /// memcached's page of memory, from which chunks are cut.
 const PAGE: usize = 1024 * 1024;
+/// memcached's own defaults; told, not enforced.
+const MAX_BYTES: usize = 64 * PAGE;
+const MAX_CONNECTIONS: usize = 1024;
 
 /// What `stats` tells of the server beside its items.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ fn general(store: &mut Store, status: &Status, now: Duration) -> Vec<u8> {
         .stat("time", now.as_secs())
         .stat("version", VERSION)
         .stat("pointer_size", usize::BITS)
-        .stat("max_connections", 1024)
+        .stat("max_connections", MAX_CONNECTIONS)
         .stat("curr_connections", status.connections)
         .stat("total_connections", status.accepted)
         .stat("rejected_connections", 0)
@@ -78,7 +81,7 @@ fn general(store: &mut Store, status: &Status, now: Duration) -> Vec<u8> {
         .stat("store_no_memory", 0)
         .stat("auth_cmds", 0)
         .stat("auth_errors", 0)
-        .stat("limit_maxbytes", 64 * PAGE)
+        .stat("limit_maxbytes", MAX_BYTES)
         .stat("accepting_conns", 1)
         .stat("threads", status.connections)
         .stat("bytes", bytes)
@@ -96,8 +99,8 @@ fn settings(store: &Store, status: &Status) -> Vec<u8> {
     let port =
         status.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(0_u16);
     Lines::default()
-        .stat("maxbytes", 64 * PAGE)
-        .stat("maxconns", 1024)
+        .stat("maxbytes", MAX_BYTES)
+        .stat("maxconns", MAX_CONNECTIONS)
         .stat("tcpport", port)
         .stat("udpport", 0)
         .stat("inter", inter)

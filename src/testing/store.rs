@@ -142,6 +142,7 @@ impl Store {
         };
         item.expiry = expiry(exptime, now);
         item.accessed = now;
+        item.fetched = true;
         self.counters.touch_hits += 1;
         true
     }
@@ -166,7 +167,6 @@ impl Store {
     }
 
     pub(super) fn store(&mut self, header: &Header, value: Vec<u8>, now: Duration) -> Stored {
-        self.counters.cmd_set += 1;
         let old = self.peek(&header.key, now);
         let new = |value| (value, header.flags, expiry(header.exptime, now));
         let (value, flags, expiry) = match (header.mode, old) {
@@ -243,10 +243,14 @@ impl Store {
         Ok(value)
     }
 
-    /// `flush_all`: now, or when the delay is over. A later call takes the place of a delay that still runs.
+    /// `flush_all`: now, or when the delay is over. A later call takes the place of a delay that still runs, even one
+    /// with a date that is past, which drops nothing.
     pub(super) fn flush(&mut self, exptime: i32, now: Duration) {
-        self.counters.cmd_flush += 1;
-        self.flush_at = Some(if exptime > 0 { expiry(exptime, now).unwrap_or(now) } else { now });
+        let date = u32::try_from(exptime).is_ok_and(|seconds| seconds > MAX_RELATIVE);
+        self.flush_at = match expiry(exptime, now) {
+            Some(at) if date && at <= now => None,
+            at => Some(at.unwrap_or(now)),
+        };
         self.settle(now);
     }
 }

@@ -1,4 +1,4 @@
-//! A real memcached process for one test: found, started on a free port, ended when dropped.
+//! A real memcached process for one test: started on a free port, ended when dropped.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -10,8 +10,8 @@ use std::{env, fs, thread};
 
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 
-/// Where it may be installed beside the directories of PATH.
-const SBIN: [&str; 4] = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+use super::binary;
+
 /// Until then it must accept connections.
 const READY: Duration = Duration::from_secs(20);
 /// Between two looks at a process that tells nobody when it is ready.
@@ -179,36 +179,12 @@ impl Place {
 
 /// The command, ready for the place to listen at. It refuses to run as root unless told to.
 fn command(args: &[String]) -> Command {
-    let mut command = Command::new(binary());
+    let mut command = Command::new(binary::memcached());
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if geteuid().is_root() {
         command.args(["-u", "root"]);
     }
     command
-}
-
-/// `MCPOOL_MEMCACHED`, or the first that is installed.
-fn binary() -> PathBuf {
-    if let Some(path) = env::var_os("MCPOOL_MEMCACHED") {
-        return path.into();
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    let places = env::split_paths(&path).chain(SBIN.map(PathBuf::from));
-    let found = places.map(|place| place.join("memcached")).find(|file| file.is_file());
-    found.unwrap_or_else(|| panic!("no memcached is installed; type: {}", remedy()))
-}
-
-/// The one command that installs it here.
-fn remedy() -> &'static str {
-    if cfg!(target_os = "macos") {
-        "brew install memcached"
-    } else if Path::new("/usr/bin/dnf").exists() {
-        "sudo dnf install memcached"
-    } else if Path::new("/sbin/apk").exists() {
-        "sudo apk add memcached"
-    } else {
-        "sudo apt-get install memcached"
-    }
 }
 
 /// Asks until there is an answer; the reason when the process ends first, or takes too long.
@@ -236,5 +212,9 @@ fn owned(args: &[&str]) -> Vec<String> {
 pub(crate) fn temporary(ending: &str) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    env::temp_dir().join(format!("mcpool-memcached-{}-{count}.{ending}", std::process::id()))
+    let file = format!("mcpool-memcached-{}-{count}.{ending}", std::process::id());
+    let file = env::temp_dir().join(file);
+    // A process that was killed may have left it behind, and had the same id.
+    _ = fs::remove_file(&file);
+    file
 }

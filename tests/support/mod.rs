@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
 pub(crate) mod alone;
+pub(crate) mod binary;
 pub(crate) mod blackhole;
 pub(crate) mod calls;
 pub(crate) mod memcached;

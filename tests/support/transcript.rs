@@ -1,6 +1,6 @@
 //! A conversation with a server, byte for byte: what is sent and what must come back.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -23,8 +23,10 @@ impl Transcript {
     /// Holds the conversation on a fresh connection, each step sent in pieces of `piece` bytes. What came instead of
     /// the expected bytes is the error. At the end nothing more may come but the answer to one more command.
     pub(crate) fn hold(&self, addr: SocketAddr, piece: usize) -> Result<(), String> {
-        let mut socket = TcpStream::connect(addr).expect("the server accepts");
+        let socket = TcpStream::connect(addr).expect("the server accepts");
         socket.set_nodelay(true).expect("a socket option");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a time above zero");
+        let mut socket = BufReader::new(socket);
         let mut open = true;
         for (sent, expected) in &self.steps {
             self.step(&mut socket, sent, expected, piece)?;
@@ -32,7 +34,7 @@ impl Transcript {
         }
         if open {
             self.step(&mut socket, "delete ~never~\r\n", "NOT_FOUND\r\n", usize::MAX)?;
-            socket.shutdown(Shutdown::Write).expect("the socket is open");
+            socket.get_ref().shutdown(Shutdown::Write).expect("the socket is open");
             self.step(&mut socket, "", CLOSED, usize::MAX)?;
         }
         Ok(())
@@ -40,13 +42,13 @@ impl Transcript {
 
     fn step(
         &self,
-        socket: &mut TcpStream,
+        socket: &mut BufReader<TcpStream>,
         sent: &str,
         expected: &str,
         piece: usize,
     ) -> Result<(), String> {
         for piece in sent.as_bytes().chunks(piece) {
-            if socket.write_all(piece).is_err() {
+            if socket.get_mut().write_all(piece).is_err() {
                 // The server has hung up; what it said, and whether it should have, is seen below.
                 break;
             }
@@ -63,30 +65,29 @@ impl Transcript {
 }
 
 /// Reads what should be like `expected`, numbers turned into their placeholder where one is expected.
-fn hear(socket: &mut TcpStream, expected: &str) -> String {
+fn hear(socket: &mut BufReader<TcpStream>, expected: &str) -> String {
     let (pattern, closed) = match expected.strip_suffix(CLOSED) {
         Some(pattern) => (pattern, true),
         None => (expected, false),
     };
     let mut got = Vec::new();
-    let mut waiting = None;
-    for byte in pattern.bytes() {
-        let mut next = waiting.take().or_else(|| read(socket, PATIENCE));
-        if byte == NUMBER && next.is_some_and(|byte| byte.is_ascii_digit()) {
-            while next.is_some_and(|byte| byte.is_ascii_digit()) {
-                next = read(socket, PATIENCE);
+    for wanted in pattern.bytes() {
+        let digit = |next: Option<u8>| next.is_some_and(|byte| byte.is_ascii_digit());
+        if wanted == NUMBER && digit(peek(socket)) {
+            while digit(peek(socket)) {
+                socket.consume(1);
             }
             got.push(NUMBER);
-            waiting = next;
             continue;
         }
+        let next = peek(socket);
         got.extend(next);
-        if next != Some(byte) {
-            got.extend(std::iter::from_fn(|| read(socket, REST)));
+        socket.consume(next.iter().len());
+        if next != Some(wanted) {
+            got.extend(rest(socket));
             break;
         }
     }
-    got.extend(waiting);
     let mut got = String::from_utf8_lossy(&got).into_owned();
     if closed && got == pattern {
         match socket.read(&mut [0; 1]) {
@@ -100,11 +101,16 @@ fn hear(socket: &mut TcpStream, expected: &str) -> String {
     got
 }
 
-fn read(socket: &mut TcpStream, timeout: Duration) -> Option<u8> {
-    socket.set_read_timeout(Some(timeout)).expect("a time above zero");
-    let mut byte = [0];
-    match socket.read(&mut byte) {
-        Ok(1) => Some(byte[0]),
-        _ => None,
-    }
+/// The next byte; none at the end, or when it does not come.
+fn peek(socket: &mut BufReader<TcpStream>) -> Option<u8> {
+    socket.fill_buf().ok()?.first().copied()
+}
+
+/// What comes soon.
+fn rest(socket: &mut BufReader<TcpStream>) -> Vec<u8> {
+    socket.get_ref().set_read_timeout(Some(REST)).expect("a time above zero");
+    let mut rest = Vec::new();
+    // It ends with the connection or the pause.
+    _ = socket.read_to_end(&mut rest);
+    rest
 }
