@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use super::config::PoolConfig;
 use super::error::PoolError;
 use super::lease::Live;
-use super::line::{Counts, Denied, Line};
+use super::line::{Counts, Denied, Line, Use};
+use super::patience::Patience;
 use super::permits::{Permits, Worker};
 use super::process::Process;
+use super::train::{Arrival, Rider};
 use super::wake::Wake;
 use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};
@@ -39,6 +41,9 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) wake: Wake,
 }
 
+/// The line of a node's callers.
+pub(super) type NodeLine = Line<Live, Rider, Arrival>;
+
 /// One node: its connections, its health, its counters.
 #[derive(Debug)]
 pub(crate) struct NodePool {
@@ -50,7 +55,8 @@ pub(crate) struct NodePool {
     silence: Duration,
     pub(super) config: PoolConfig,
     pub(super) health: Health,
-    pub(super) line: Line<Live>,
+    pub(super) line: NodeLine,
+    pub(super) patience: Patience,
     pub(super) permits: Permits,
     stats: NodeStats,
     /// Sockets of an older generation are closed as they are met: the server was restarted, or went down.
@@ -73,6 +79,7 @@ impl NodePool {
         };
         let max = usize::try_from(config.max_connections).unwrap_or(usize::MAX);
         let max_dials = usize::try_from(config.max_dials).unwrap_or(usize::MAX);
+        let share = usize::try_from(config.share_target).unwrap_or(usize::MAX);
         Some(Self {
             name: server.name().into(),
             address: server.address().into(),
@@ -82,7 +89,8 @@ impl NodePool {
             silence: SILENCE.min(io_timeout / 2),
             config: config.clone(),
             health: Health::new(health, seed),
-            line: Line::new(max, max_dials),
+            line: Line::new(max, max_dials, share),
+            patience: Patience::default(),
             permits: Permits::new(config.max_connections, worker, deadline)?,
             stats: NodeStats::default(),
             generation: AtomicU64::new(0),
@@ -170,8 +178,8 @@ impl NodePool {
         log::debug!("{}: exchange failed: {e:?}", self.name);
     }
 
-    pub(super) fn exchange_done(&self) {
-        self.stats.exchanges.one();
+    pub(super) fn exchange_done(&self, replies: u64) {
+        self.stats.exchanges.add(replies);
         self.note(self.health.succeeded());
     }
 
@@ -222,7 +230,7 @@ impl NodePool {
     pub(super) fn discard_all(&self, gone: Vec<Live>) {
         for live in gone {
             drop(live);
-            self.line.lost();
+            self.line.lost(Use::Alone);
         }
     }
 

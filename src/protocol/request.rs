@@ -168,6 +168,12 @@ impl Verb {
         self.reads_keys() || matches!(self, Self::Stats | Self::Version | Self::DumpKeys)
     }
 
+    /// Does it name keys, and is it answered at once?
+    pub(super) fn is_about_keys(self) -> bool {
+        use Verb::{DumpKeys, FlushAll, Stats, Verbosity, Version};
+        !matches!(self, Stats | Version | FlushAll | Verbosity | DumpKeys)
+    }
+
     /// Is it answered by the values of the keys it names?
     pub(super) fn reads_keys(self) -> bool {
         matches!(self, Self::Get | Self::Gets | Self::Gat | Self::Gats)
