@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sync::{Guard, Mutex};
 use super::ticket::{Ticket, Turn};
@@ -22,7 +23,8 @@ pub(crate) struct Line<C, R, A> {
     state: Mutex<State<C, R, A>>,
     max: usize,
     max_dials: usize,
-    share: usize,
+    /// How many connections may be used for sharing.
+    share: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -99,7 +101,7 @@ pub(crate) struct Counts {
 }
 
 impl<C, R, A> Line<C, R, A> {
-    /// A line of `max` permits; with a `share` of 0 nobody may want to share.
+    /// A line of `max` permits, of which `share` may be used for sharing.
     pub(crate) fn new(max: usize, max_dials: usize, share: usize) -> Self {
         let state = State {
             idle: Vec::new(),
@@ -111,7 +113,12 @@ impl<C, R, A> Line<C, R, A> {
             shared: 0,
             closed: false,
         };
-        Self { state: Mutex::new(state), max, max_dials, share }
+        Self { state: Mutex::new(state), max, max_dials, share: AtomicUsize::new(share) }
+    }
+
+    /// Sets how many connections may be used for sharing.
+    pub(crate) fn share(&self, most: usize) {
+        self.share.store(most, Ordering::Relaxed);
     }
 
     /// A connection or the right to dial, if one is free and nobody waits for it.
@@ -291,7 +298,7 @@ impl<C, R, A> Line<C, R, A> {
 
     /// Whether there may be one more use of this sort.
     fn may_use(&self, state: &State<C, R, A>, how: Use) -> bool {
-        how == Use::Alone || state.shared < self.share
+        how == Use::Alone || state.shared < self.share.load(Ordering::Relaxed)
     }
 
     /// The connection that is free, or the right to dial one.

@@ -158,24 +158,37 @@ impl NodePool {
 
     /// Counts a connection that the node did not let come about.
     pub(super) fn dial_failed(&self) {
+        self.tell(self.judge_dial());
+    }
+
+    /// As [`Self::dial_failed`]; what came of it is left to be [told](Self::tell).
+    pub(super) fn judge_dial(&self) -> Option<Transition> {
         self.stats.failed_dials.one();
-        self.note(self.health.failed(Instant::now(), Failure::Dial));
+        self.act(self.health.failed(Instant::now(), Failure::Dial))
     }
 
     /// Judges a failed exchange: what it says of the node and of its other sockets.
     pub(super) fn exchange_failed(&self, proven: bool, generation: u64, e: &NetError) {
+        self.tell(self.judge(proven, generation, e));
+        log::debug!("{}: exchange failed: {e:?}", self.name);
+    }
+
+    /// As [`Self::exchange_failed`]; what came of it is left to be [told](Self::tell).
+    pub(super) fn judge(&self, proven: bool, generation: u64, e: &NetError) -> Option<Transition> {
         self.stats.failures.one();
         match e.trouble {
             Trouble::TimedOut { silent } if silent >= self.silence => {
-                self.note(self.health.failed(Instant::now(), Failure::Silence));
+                self.act(self.health.failed(Instant::now(), Failure::Silence))
             }
             // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
-            _ if proven && e.is_lost() => self.retire(generation),
+            _ if proven && e.is_lost() => {
+                self.retire(generation);
+                None
+            }
             // A server that hangs up on fresh connections is as good as one that refuses them.
-            _ if e.is_lost() => self.dial_failed(),
-            _ => {}
+            _ if e.is_lost() => self.judge_dial(),
+            _ => None,
         }
-        log::debug!("{}: exchange failed: {e:?}", self.name);
     }
 
     pub(super) fn exchange_done(&self, replies: u64) {
@@ -211,18 +224,38 @@ impl NodePool {
         }
     }
 
-    /// Acts on a change of the node's health.
+    /// Acts on a change of the node's health and tells of it.
     pub(super) fn note(&self, transition: Option<Transition>) {
+        self.tell(self.act(transition));
+    }
+
+    /// Acts on a change of the node's health.
+    fn act(&self, transition: Option<Transition>) -> Option<Transition> {
+        if let Some(Transition::WentDown { .. }) = transition {
+            self.retire(self.generation());
+            self.line.turn_away(Denied::Down);
+            self.discard_all(self.line.take_idle(|_, _| true));
+            self.wake.up();
+        }
+        transition
+    }
+
+    /// Tells the log of a change. It is the user's code: nothing that others wait for may be in hand.
+    pub(super) fn tell(&self, transition: Option<Transition>) {
         match transition {
             Some(Transition::WentDown { failure, .. }) => {
-                self.retire(self.generation());
-                self.line.turn_away(Denied::Down);
-                self.discard_all(self.line.take_idle(|_, _| true));
-                self.wake.up();
                 log::warn!("{}: down after a {failure}; its calls fail at once", self.name);
             }
             Some(Transition::CameUp) => log::info!("{}: up again", self.name),
-            _ => {}
+            None => {}
+        }
+    }
+
+    /// Learns from how long a shared exchange took.
+    pub(super) fn learn(&self, took: Duration) {
+        if let Some(far) = self.patience.learn(took) {
+            let most = if far { self.config.max_connections } else { self.config.share_target };
+            self.line.share(usize::try_from(most).unwrap_or(usize::MAX));
         }
     }
 

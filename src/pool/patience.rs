@@ -1,7 +1,8 @@
-//! How long a caller waits in which way: a few yields before it sleeps, and when it asks for one more connection.
+//! How callers wait: a few yields before they sleep, when they ask for one more connection, and what shows that more
+//! connections serve them better than sharing.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ const REST: (u32, u32) = (50, 2000);
 const MOST_SKIPPED: u32 = 15;
 /// The least time after which the first in line asks for one more connection.
 const LEAST: Duration = Duration::from_millis(1);
+/// With round trips above the first and processors that have so little to do that yields in vain take less than the
+/// second, it is the network that callers wait for. Below or above half or double of that it is not.
+const FAR: (Duration, Duration) = (Duration::from_micros(300), Duration::from_micros(30));
 
 thread_local! {
     /// How often this thread goes to sleep at once, and how often it will after the next yields in vain.
@@ -33,9 +37,15 @@ pub(super) struct Patience {
     /// Milliseconds since `born` until which nobody yields, and how long the next such time is.
     rest_until: AtomicU64,
     rest: AtomicU32,
-    /// A recent exchange's time in nanoseconds.
-    round_trip: AtomicU64,
+    /// What exchanges took of late, and yields in vain, in nanoseconds.
+    round_trip: Mean,
+    in_vain: Mean,
+    far: AtomicBool,
 }
+
+/// A mean that forgets.
+#[derive(Debug, Default)]
+struct Mean(AtomicU64);
 
 impl Default for Patience {
     fn default() -> Self {
@@ -44,7 +54,9 @@ impl Default for Patience {
             score: AtomicU32::new(0),
             rest_until: AtomicU64::new(0),
             rest: AtomicU32::new(REST.0),
-            round_trip: AtomicU64::new(0),
+            round_trip: Mean::default(),
+            in_vain: Mean::default(),
+            far: AtomicBool::new(false),
         }
     }
 }
@@ -75,23 +87,33 @@ impl Patience {
         self.judge(long, before);
         let next = match found {
             Some(_) => (0, 1),
-            None => (next, (next * 2 + 1).min(MOST_SKIPPED)),
+            None => {
+                self.in_vain.add(before.saturating_duration_since(now));
+                (next, (next * 2 + 1).min(MOST_SKIPPED))
+            }
         };
         SKIPS.set(next);
         found
     }
 
-    /// Notes how long an exchange took.
-    pub(super) fn learn(&self, took: Duration) {
-        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        let known = self.round_trip.load(Relaxed);
-        let mean = if known == 0 { took } else { known - known / 8 + took / 8 };
-        self.round_trip.store(mean, Relaxed);
+    /// Notes how long an exchange took. When that changes the answer: is the server so far away that callers wait for
+    /// the network and not for each other?
+    pub(super) fn learn(&self, took: Duration) -> Option<bool> {
+        self.round_trip.add(took);
+        let (round_trip, in_vain) = (self.round_trip.read(), self.in_vain.read());
+        let was = self.far.load(Relaxed);
+        let far = if was {
+            round_trip > FAR.0 / 2 && in_vain < FAR.1 * 2
+        } else {
+            round_trip > FAR.0 && in_vain < FAR.1 && !in_vain.is_zero()
+        };
+        self.far.store(far, Relaxed);
+        (far != was).then_some(far)
     }
 
     /// After how long the first in line asks for one more connection.
     pub(super) fn limit(&self) -> Duration {
-        LEAST.max(Duration::from_nanos(self.round_trip.load(Relaxed).saturating_mul(2)))
+        LEAST.max(self.round_trip.read().saturating_mul(2))
     }
 
     fn judge(&self, long: u32, now: Instant) {
@@ -116,5 +138,72 @@ impl Patience {
     fn since_birth(&self, now: Instant) -> u64 {
         let age = now.saturating_duration_since(self.born).as_millis();
         u64::try_from(age).unwrap_or(u64::MAX)
+    }
+}
+
+impl Mean {
+    fn add(&self, time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let known = self.0.load(Relaxed);
+        let mean = if known == 0 { time } else { known - known / 8 + time / 8 };
+        self.0.store(mean, Relaxed);
+    }
+
+    fn read(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_far_when_exchanges_take_long_and_the_processors_have_little_to_do() {
+        let patience = Patience::default();
+        assert_eq!(patience.learn(Duration::from_millis(1)), None, "nobody waited yet");
+        patience.in_vain.add(Duration::from_micros(8));
+        assert_eq!(patience.learn(Duration::from_millis(1)), Some(true));
+        assert_eq!(patience.learn(Duration::from_millis(1)), None, "it still is");
+        assert_eq!(patience.limit(), Duration::from_millis(2));
+        (0..30).for_each(|_| patience.in_vain.add(Duration::from_micros(200)));
+        assert_eq!(patience.learn(Duration::from_millis(1)), Some(false), "much to do");
+        (0..30).for_each(|_| patience.in_vain.add(Duration::from_micros(8)));
+        assert_eq!(patience.learn(Duration::from_millis(1)), Some(true));
+        let near = (0..60).find_map(|_| patience.learn(Duration::from_micros(20)));
+        assert_eq!(near, Some(false), "quick exchanges");
+    }
+
+    #[test]
+    fn what_has_come_is_found_and_a_thread_that_yielded_in_vain_sleeps_at_once_the_next_times() {
+        let patience = Patience::default();
+        let looks = |found: bool| {
+            let mut looks = 0;
+            patience.yields(Instant::now(), || {
+                looks += 1;
+                found.then_some(())
+            });
+            looks
+        };
+        assert_eq!(looks(true), 1);
+        assert_eq!([looks(false), looks(false), looks(false)], [YIELDS, 0, YIELDS]);
+        assert_eq!([looks(false), looks(false), looks(false), looks(true)], [0, 0, 0, 1]);
+        assert_eq!(looks(false), YIELDS, "and what it found sets it right");
+    }
+
+    #[test]
+    fn long_yields_end_yielding_for_all_for_a_while_that_gets_longer() {
+        let patience = Patience::default();
+        let now = Instant::now();
+        let at = |ms| now + Duration::from_millis(ms);
+        let rests = |now| patience.since_birth(now) < patience.rest_until.load(Relaxed);
+        patience.judge(TOO_MUCH / PENALTY, now);
+        assert!(!rests(at(1)), "not yet too much");
+        patience.judge(1, now);
+        assert!(rests(at(49)) && !rests(at(51)));
+        patience.judge(TOO_MUCH / 2 / PENALTY + 1, at(60));
+        assert!(rests(at(159)) && !rests(at(162)));
+        (0..TOO_MUCH).for_each(|_| patience.judge(0, at(200)));
+        assert_eq!(patience.score.load(Relaxed), 0, "clean waits forget");
     }
 }

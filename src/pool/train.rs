@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::error::PoolError;
-use super::exchange::{in_doubt, turned_away};
+use super::exchange::turned_away;
 use super::lease::Live;
 use super::ticket::Ticket;
 use crate::net::NetError;
@@ -188,11 +188,6 @@ impl Train {
         let request = self.seats.get(own).map_or(0, |seat| seat.request);
         let sent = self.batch.sent_whole(request, self.live.connection.sent());
         Arrival::Reply(Err(PoolError::Net(e.again(sent))))
-    }
-
-    /// The error of those whose reply is not to be believed.
-    pub(super) fn doubt(&self) -> NetError {
-        in_doubt(true)
     }
 
     /// How many got an answer, and how long it took.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::PoolError;
+use super::exchange::in_doubt;
 use super::lease::{Lease, Live};
 use super::line::{Grant, Use};
 use super::node::NodePool;
@@ -124,23 +125,21 @@ impl Conductor<'_> {
     fn run(mut self, until: Deadline) -> Arrival {
         let seat = self.seat;
         let mut mine = None;
-        loop {
-            let Some(train) = self.train.as_mut() else { break };
+        while let Some(train) = self.train.as_mut() {
             let step = match mine {
                 None => train.step(until, self.pool.config.busy_poll),
                 Some(_) => train.collect(),
             };
-            let delivered = train.deliver(seat);
-            let failure = match (delivered, step) {
+            let failure = match (train.deliver(seat), step) {
                 (Ok(arrival), Ok(true)) => {
                     mine = mine.or(arrival).or(self.arrive());
-                    break;
+                    continue;
+                }
+                (Ok(_), Ok(false)) if mine.is_some() => {
+                    self.hand_over(None);
+                    continue;
                 }
                 (Ok(arrival), Ok(false)) => {
-                    if mine.is_some() {
-                        self.hand_over(None);
-                        break;
-                    }
                     mine = arrival;
                     continue;
                 }
@@ -156,7 +155,6 @@ impl Conductor<'_> {
             } else {
                 mine = mine.or(self.fail(&failure));
             }
-            break;
         }
         mine.unwrap_or(Arrival::Alone)
     }
@@ -166,39 +164,40 @@ impl Conductor<'_> {
         let mut train = self.train.take()?;
         let now = Instant::now();
         let (answered, took) = train.arrived(now);
-        let doubt = train.doubt();
-        let mine = train.fail(self.seat, &doubt);
-        self.pool.patience.learn(took);
-        self.pool.exchange_done(u64::try_from(answered).unwrap_or(u64::MAX));
+        let mine = train.fail(self.seat, &in_doubt(true));
         self.pool.put_back(train.into_live(), Use::Shared, now);
+        self.pool.learn(took);
+        self.pool.exchange_done(u64::try_from(answered).unwrap_or(u64::MAX));
         mine
     }
 
-    /// Lets another rider go on; without one the connection is closed.
+    /// Lets another rider go on after a time-out, or after the own answer; without one the connection is closed.
     fn hand_over(&mut self, why: Option<&NetError>) {
         let Some(mut train) = self.train.take() else { return };
-        if let Some(e) = why.filter(|_| !train.blamed) {
-            train.blamed = true;
-            self.pool.exchange_failed(train.live.proven, train.live.generation, e);
-        }
+        let why = why.filter(|_| !train.blamed);
+        train.blamed |= why.is_some();
+        let change = why.and_then(|e| self.pool.judge(train.live.proven, train.live.generation, e));
         if let Some(train) = train.hand_over(Instant::now()) {
             drop(train);
             self.pool.line.lost(Use::Shared);
         }
+        self.pool.tell(change);
     }
 
     /// Closes the connection and tells every rider why.
     fn fail(&mut self, e: &NetError) -> Option<Arrival> {
         let mut train = self.train.take()?;
         // Before its place is free: whoever takes that should know.
-        if e.is_dial() {
-            self.pool.dial_failed();
+        let change = if e.is_dial() {
+            self.pool.judge_dial()
         } else {
-            self.pool.exchange_failed(train.live.proven, train.live.generation, e);
-        }
+            self.pool.judge(train.live.proven, train.live.generation, e)
+        };
         let mine = train.fail(self.seat, e);
         drop(train);
         self.pool.line.lost(Use::Shared);
+        self.pool.tell(change);
+        log::debug!("{}: a shared exchange failed: {e:?}", self.pool.name());
         mine
     }
 }
@@ -206,8 +205,6 @@ impl Conductor<'_> {
 impl Drop for Conductor<'_> {
     fn drop(&mut self) {
         // Nothing but a panic comes here with a train.
-        if self.train.is_some() {
-            let _ = self.fail(&super::exchange::in_doubt(true));
-        }
+        let _ = self.fail(&in_doubt(true));
     }
 }
