@@ -11,7 +11,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sync::{Guard, Mutex};
 use super::ticket::{Ticket, Turn};
@@ -24,7 +23,7 @@ pub(crate) struct Line<C, R, A> {
     max: usize,
     max_dials: usize,
     /// How many connections may be used for sharing.
-    share: AtomicUsize,
+    share: usize,
 }
 
 #[derive(Debug)]
@@ -113,12 +112,7 @@ impl<C, R, A> Line<C, R, A> {
             shared: 0,
             closed: false,
         };
-        Self { state: Mutex::new(state), max, max_dials, share: AtomicUsize::new(share) }
-    }
-
-    /// Sets how many connections may be used for sharing.
-    pub(crate) fn share(&self, most: usize) {
-        self.share.store(most, Ordering::Relaxed);
+        Self { state: Mutex::new(state), max, max_dials, share }
     }
 
     /// A connection or the right to dial, if one is free and nobody waits for it.
@@ -298,7 +292,7 @@ impl<C, R, A> Line<C, R, A> {
 
     /// Whether there may be one more use of this sort.
     fn may_use(&self, state: &State<C, R, A>, how: Use) -> bool {
-        how == Use::Alone || state.shared < self.share.load(Ordering::Relaxed)
+        how == Use::Alone || state.shared < self.share
     }
 
     /// The connection that is free, or the right to dial one.

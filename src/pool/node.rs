@@ -251,14 +251,6 @@ impl NodePool {
         }
     }
 
-    /// Learns from how long a shared exchange took.
-    pub(super) fn learn(&self, took: Duration) {
-        if let Some(far) = self.patience.learn(took) {
-            let most = if far { self.config.max_connections } else { self.config.share_target };
-            self.line.share(usize::try_from(most).unwrap_or(usize::MAX));
-        }
-    }
-
     /// Drops connections outside every lock and counts them as gone.
     pub(super) fn discard_all(&self, gone: Vec<Live>) {
         for live in gone {

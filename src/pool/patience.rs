@@ -1,8 +1,7 @@
-//! How callers wait: a few yields before they sleep, when they ask for one more connection, and what shows that more
-//! connections serve them better than sharing.
+//! How long callers wait in which way: a few yields before they sleep, and when they ask for one more connection.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,9 +19,6 @@ const REST: (u32, u32) = (50, 2000);
 const MOST_SKIPPED: u32 = 15;
 /// The least time after which the first in line asks for one more connection.
 const LEAST: Duration = Duration::from_millis(1);
-/// With round trips above the first and processors that have so little to do that yields in vain take less than the
-/// second, it is the network that callers wait for. Below or above half or double of that it is not.
-const FAR: (Duration, Duration) = (Duration::from_micros(300), Duration::from_micros(30));
 
 thread_local! {
     /// How often this thread goes to sleep at once, and how often it will after the next yields in vain.
@@ -37,15 +33,9 @@ pub(super) struct Patience {
     /// Milliseconds since `born` until which nobody yields, and how long the next such time is.
     rest_until: AtomicU64,
     rest: AtomicU32,
-    /// What exchanges took of late, and yields in vain, in nanoseconds.
-    round_trip: Mean,
-    in_vain: Mean,
-    far: AtomicBool,
+    /// What exchanges took of late, in nanoseconds.
+    round_trip: AtomicU64,
 }
-
-/// A mean that forgets.
-#[derive(Debug, Default)]
-struct Mean(AtomicU64);
 
 impl Default for Patience {
     fn default() -> Self {
@@ -54,9 +44,7 @@ impl Default for Patience {
             score: AtomicU32::new(0),
             rest_until: AtomicU64::new(0),
             rest: AtomicU32::new(REST.0),
-            round_trip: Mean::default(),
-            in_vain: Mean::default(),
-            far: AtomicBool::new(false),
+            round_trip: AtomicU64::new(0),
         }
     }
 }
@@ -87,33 +75,23 @@ impl Patience {
         self.judge(long, before);
         let next = match found {
             Some(_) => (0, 1),
-            None => {
-                self.in_vain.add(before.saturating_duration_since(now));
-                (next, (next * 2 + 1).min(MOST_SKIPPED))
-            }
+            None => (next, (next * 2 + 1).min(MOST_SKIPPED)),
         };
         SKIPS.set(next);
         found
     }
 
-    /// Notes how long an exchange took. When that changes the answer: is the server so far away that callers wait for
-    /// the network and not for each other?
-    pub(super) fn learn(&self, took: Duration) -> Option<bool> {
-        self.round_trip.add(took);
-        let (round_trip, in_vain) = (self.round_trip.read(), self.in_vain.read());
-        let was = self.far.load(Relaxed);
-        let far = if was {
-            round_trip > FAR.0 / 2 && in_vain < FAR.1 * 2
-        } else {
-            round_trip > FAR.0 && in_vain < FAR.1 && !in_vain.is_zero()
-        };
-        self.far.store(far, Relaxed);
-        (far != was).then_some(far)
+    /// Notes how long an exchange took.
+    pub(super) fn learn(&self, took: Duration) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let known = self.round_trip.load(Relaxed);
+        let mean = if known == 0 { took } else { known - known / 8 + took / 8 };
+        self.round_trip.store(mean, Relaxed);
     }
 
     /// After how long the first in line asks for one more connection.
     pub(super) fn limit(&self) -> Duration {
-        LEAST.max(self.round_trip.read().saturating_mul(2))
+        LEAST.max(Duration::from_nanos(self.round_trip.load(Relaxed)) * 2)
     }
 
     fn judge(&self, long: u32, now: Instant) {
@@ -141,37 +119,19 @@ impl Patience {
     }
 }
 
-impl Mean {
-    fn add(&self, time: Duration) {
-        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let known = self.0.load(Relaxed);
-        let mean = if known == 0 { time } else { known - known / 8 + time / 8 };
-        self.0.store(mean, Relaxed);
-    }
-
-    fn read(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Relaxed))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_far_when_exchanges_take_long_and_the_processors_have_little_to_do() {
+    fn the_first_in_line_waits_for_two_round_trips_such_as_they_are_of_late() {
         let patience = Patience::default();
-        assert_eq!(patience.learn(Duration::from_millis(1)), None, "nobody waited yet");
-        patience.in_vain.add(Duration::from_micros(8));
-        assert_eq!(patience.learn(Duration::from_millis(1)), Some(true));
-        assert_eq!(patience.learn(Duration::from_millis(1)), None, "it still is");
-        assert_eq!(patience.limit(), Duration::from_millis(2));
-        (0..30).for_each(|_| patience.in_vain.add(Duration::from_micros(200)));
-        assert_eq!(patience.learn(Duration::from_millis(1)), Some(false), "much to do");
-        (0..30).for_each(|_| patience.in_vain.add(Duration::from_micros(8)));
-        assert_eq!(patience.learn(Duration::from_millis(1)), Some(true));
-        let near = (0..60).find_map(|_| patience.learn(Duration::from_micros(20)));
-        assert_eq!(near, Some(false), "quick exchanges");
+        assert_eq!(patience.limit(), LEAST);
+        patience.learn(Duration::from_micros(50));
+        assert_eq!(patience.limit(), LEAST);
+        (0..100).for_each(|_| patience.learn(Duration::from_millis(5)));
+        let limit = patience.limit().as_micros();
+        assert!((9_900..=10_000).contains(&limit), "{limit}");
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Conductor<'_> {
         let (answered, took) = train.arrived(now);
         let mine = train.fail(self.seat, &in_doubt(true));
         self.pool.put_back(train.into_live(), Use::Shared, now);
-        self.pool.learn(took);
+        self.pool.patience.learn(took);
         self.pool.exchange_done(u64::try_from(answered).unwrap_or(u64::MAX));
         mine
     }
