@@ -6,7 +6,7 @@
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 
-/// One socket with its buffers.
+/// One socket with its buffers; a reply has at most 128 KiB.
 #[derive(Debug)]
 pub struct Raw {
     stream: TcpStream,
@@ -19,7 +19,7 @@ impl Raw {
     pub fn connect(server: &str) -> Result<Self> {
         let stream = TcpStream::connect(server)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, request: Vec::new(), reply: vec![0; 16 << 10] })
+        Ok(Self { stream, request: Vec::new(), reply: vec![0; 128 << 10] })
     }
 
     /// Reads a value into `value`, which is emptied first; `false` when there is none.
