@@ -1,5 +1,6 @@
 //! The figures that mcpool is to reach against its peers, and whether it does.
 
+use crate::plan::Group;
 use crate::samples::{Figure, Samples, interval};
 
 /// What a quotient of mcpool's figure and another's has to be.
@@ -138,9 +139,15 @@ const SPECS: &[Spec] = {
     ]
 };
 
-/// Every aim.
+/// Every aim of which something was to be measured.
 pub(crate) fn reached(samples: &Samples) -> Vec<Aim> {
-    SPECS.iter().map(|spec| spec.reached(samples)).collect()
+    let planned = SPECS.iter().filter(|spec| {
+        samples.workloads.iter().any(|workload| match spec.of {
+            Of::SizeTable(_) => workload.group == Group::Sizes,
+            Of::Each(_) => spec.workloads.contains(&workload.id.as_str()),
+        })
+    });
+    planned.map(|spec| spec.reached(samples)).collect()
 }
 
 impl Spec {

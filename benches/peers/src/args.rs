@@ -54,7 +54,7 @@ impl Args {
             }
         }
         args.rounds = rounds.unwrap_or(if args.quick { 1 } else { 5 });
-        args.seconds = seconds.unwrap_or(if args.quick { 0.1 } else { 0.5 });
+        args.seconds = seconds.unwrap_or(if args.quick { 0.06 } else { 0.5 });
         if args.rounds == 0 || !(0.01..=60.0).contains(&args.seconds) {
             return Err("--rounds is at least 1, --seconds 0.01 to 60".into());
         }

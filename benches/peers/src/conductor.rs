@@ -171,7 +171,9 @@ impl Run {
     fn hand_out(&self) -> Outcome<()> {
         let aims = aims::reached(&self.samples);
         println!("{}", tables::rates(&self.samples));
-        println!("{}", tables::aims(&aims));
+        if !aims.is_empty() {
+            println!("{}", tables::aims(&aims));
+        }
         let folder = self.folder();
         fs::create_dir_all(&folder)?;
         // Shown without detours.

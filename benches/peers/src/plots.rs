@@ -134,11 +134,12 @@ impl Plot {
                 all().map(of).fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
             low / 1.1..high * 1.1
         };
-        let area = SVGBackend::new(file, (760, 460)).into_drawing_area();
+        let area = SVGBackend::new(file, (860, 460)).into_drawing_area();
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
             .caption(self.title, ("sans-serif", 18))
             .margin(12)
+            .margin_right(150)
             .x_label_area_size(42)
             .y_label_area_size(70)
             .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())?;
@@ -160,9 +161,10 @@ impl Plot {
                     PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
                 });
         }
+        // Beside the lines, where it hides none.
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(SeriesLabelPosition::Coordinate(636, 0))
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.3))
             .draw()?;

@@ -17,11 +17,13 @@ pub(crate) fn write(folder: &Path, args: &Args, samples: &Samples, aims: &[Aim])
     let pictures = plots::draw(folder, samples)?;
     fs::write(folder.join("samples.csv"), samples.csv())?;
     let mut page = head(args);
-    _ = write!(
-        page,
-        "## Aims\n\nQuotients of medians, mcpool's figure through the other's; of several workloads the worst.\n\n{}\n",
-        tables::aims(aims)
-    );
+    if !aims.is_empty() {
+        _ = write!(
+            page,
+            "## Aims\n\nQuotients of medians, mcpool's figure through the other's; of several workloads the worst.\n\n{}\n",
+            tables::aims(aims)
+        );
+    }
     for group in Group::ALL {
         section(&mut page, samples, group, args, &pictures);
     }
