@@ -136,10 +136,10 @@ impl Plot {
         };
         let area = SVGBackend::new(file, (860, 460)).into_drawing_area();
         area.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&area)
+        let (left, right) = area.split_horizontally(710);
+        let mut chart = ChartBuilder::on(&left)
             .caption(self.title, ("sans-serif", 18))
             .margin(12)
-            .margin_right(150)
             .x_label_area_size(42)
             .y_label_area_size(70)
             .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())?;
@@ -151,23 +151,12 @@ impl Plot {
             .y_label_formatter(&|y| format!("{y:.0}"))
             .light_line_style(TRANSPARENT)
             .draw()?;
-        for line in lines {
-            let colour = line.colour;
-            let points = line.points.iter().copied();
-            chart
-                .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)).point_size(3))?
-                .label(line.name.clone())
-                .legend(move |(x, y)| {
-                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
-                });
+        for (line, y) in lines.iter().zip((50..).step_by(22)) {
+            let style = line.colour.stroke_width(2);
+            chart.draw_series(LineSeries::new(line.points.iter().copied(), style).point_size(3))?;
+            right.draw(&PathElement::new([(8, y), (28, y)], style))?;
+            right.draw(&Text::new(line.name.clone(), (34, y - 7), ("sans-serif", 14)))?;
         }
-        // Beside the lines, where it hides none.
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::Coordinate(636, 0))
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.3))
-            .draw()?;
         area.present()?;
         Ok(())
     }
