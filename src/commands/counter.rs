@@ -117,7 +117,7 @@ impl Client {
             |call| {
                 let mut scratch = Scratched::new();
                 let batch = scratch.batch();
-                batch.push(&Request::Get { keys: &[call.key.as_bytes()], cas: false });
+                batch.push(&Request::Get { keys: &[call.key], cas: false });
                 let answer = self.run(call, batch)?;
                 let Some(v) = value(answer.reply)? else { return Ok(None) };
                 let n = self.codec().decode_counter(v.flags, v.bytes);
@@ -128,7 +128,7 @@ impl Client {
     }
 
     fn count(&self, call: &Call<'_>, step: Step) -> Result<Option<u64>> {
-        let key = call.key.as_bytes();
+        let key = call.key;
         let mut scratch = Scratched::new();
         let batch = scratch.batch();
         batch.push(&match step {

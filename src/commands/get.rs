@@ -53,11 +53,8 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                    None,
-                )?;
+                let found =
+                    self.read_one(call, &Request::Get { keys: &[call.key], cas: false }, None)?;
                 found.map(|(v, node)| self.decoded(v, node)).transpose()
             },
         )
@@ -84,11 +81,8 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: true },
-                    None,
-                )?;
+                let found =
+                    self.read_one(call, &Request::Get { keys: &[call.key], cas: true }, None)?;
                 found.map(|(v, node)| self.item(v, node)).transpose()
             },
         )
@@ -121,7 +115,7 @@ impl Client {
             || None,
             |call| {
                 let exptime = ttl.wire(SystemTime::now())?;
-                let keys = &[call.key.as_bytes()];
+                let keys = &[call.key];
                 let request = Request::GetAndTouch { keys, exptime, cas: false };
                 let found = self.read_one(call, &request, None)?;
                 found.map(|(v, node)| self.decoded(v, node)).transpose()
@@ -140,11 +134,7 @@ impl Client {
             || false,
             |call| {
                 Ok(self
-                    .read_one(
-                        call,
-                        &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                        None,
-                    )?
+                    .read_one(call, &Request::Get { keys: &[call.key], cas: false }, None)?
                     .is_some())
             },
         )
@@ -160,11 +150,8 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                    None,
-                )?;
+                let found =
+                    self.read_one(call, &Request::Get { keys: &[call.key], cas: false }, None)?;
                 Ok(found.map(|(v, _)| Payload { bytes: v.bytes, flags: v.flags }))
             },
         )
@@ -185,7 +172,7 @@ impl Client {
             |call| {
                 let found = self.read_one(
                     call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
+                    &Request::Get { keys: &[call.key], cas: false },
                     Some(buffer),
                 )?;
                 Ok(found.map(|(v, _)| {

@@ -266,7 +266,7 @@ impl Client {
         let Store { verb, flags, exptime, value, only } = *store;
         let mut scratch = Scratched::new();
         let batch = scratch.batch();
-        batch.push(&Request::Store { verb, key: call.key.as_bytes(), flags, exptime, value });
+        batch.push(&Request::Store { verb, key: call.key, flags, exptime, value });
         let answer = self.run_at(call, only, batch).map_err(|e| e.with_size(value.len()))?;
         Ok(answer.reply)
     }
