@@ -51,6 +51,20 @@ pub(crate) enum StoreVerb {
     Cas(u64),
 }
 
+impl StoreVerb {
+    /// The request's name.
+    pub(crate) fn verb(self) -> Verb {
+        match self {
+            Self::Set => Verb::Set,
+            Self::Add => Verb::Add,
+            Self::Replace => Verb::Replace,
+            Self::Append => Verb::Append,
+            Self::Prepend => Verb::Prepend,
+            Self::Cas(_) => Verb::Cas,
+        }
+    }
+}
+
 /// What may stand behind `stats`: words of printable ASCII that cannot end the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StatsArgument<'a>(&'a str);
@@ -98,14 +112,7 @@ impl Request<'_, '_> {
     /// The request's name.
     pub(crate) fn verb(&self) -> Verb {
         match *self {
-            Self::Store { verb, .. } => match verb {
-                StoreVerb::Set => Verb::Set,
-                StoreVerb::Add => Verb::Add,
-                StoreVerb::Replace => Verb::Replace,
-                StoreVerb::Append => Verb::Append,
-                StoreVerb::Prepend => Verb::Prepend,
-                StoreVerb::Cas(_) => Verb::Cas,
-            },
+            Self::Store { verb, .. } => verb.verb(),
             Self::Get { cas: false, .. } => Verb::Get,
             Self::Get { cas: true, .. } => Verb::Gets,
             Self::GetAndTouch { cas: false, .. } => Verb::Gat,
