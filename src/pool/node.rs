@@ -18,7 +18,7 @@ use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::Limits;
 use crate::stats::NodeStats;
-use crate::time::Deadline;
+use crate::time::{Deadline, Jitter};
 use crate::types::Server;
 
 /// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
@@ -272,9 +272,7 @@ impl NodePool {
 
     /// `max_lifetime` less up to a tenth, so that sockets opened together do not end together.
     pub(super) fn lifetime(&self) -> Duration {
-        let mut x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let permille = u32::try_from((x >> 32) % 100).unwrap_or(0);
-        self.config.max_lifetime / 1000 * (1000 - permille)
+        let mut jitter = Jitter::new(self.seed.fetch_add(1, Ordering::Relaxed));
+        self.config.max_lifetime - jitter.below(self.config.max_lifetime / 10)
     }
 }
