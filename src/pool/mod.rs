@@ -1,13 +1,14 @@
 //! One node's connections: who may have one, when it is opened, and what is done with it afterwards.
 //!
 //! `line` decides who goes next, `permits` (r2d2) keeps the cap, `lease` has a connection out or dials, `exchange`
-//! runs batches, `travel` and `train` those that several callers share, `waiting` is how callers wait, `upkeep` is what maintenance does to one node, `maintenance` the thread that does it.
+//! runs batches, `travel`, `train` and `load` those that several callers share, `waiting` is how callers wait, `upkeep` is what maintenance does to one node, `maintenance` the thread that does it.
 
 mod config;
 mod error;
 mod exchange;
 mod lease;
 mod line;
+mod load;
 mod maintenance;
 mod node;
 mod patience;

@@ -1,4 +1,4 @@
-//! Requests of several callers on one connection: put together, sent as one, and each brought its answer.
+//! Requests of several callers on one connection: sent as one, and each caller brought its answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use super::error::PoolError;
 use super::exchange::turned_away;
 use super::lease::Live;
+use super::load::{Load, Seat, shares};
 use super::ticket::Ticket;
 use crate::net::NetError;
-use crate::protocol::{Batch, Reply, Request, Verb};
+use crate::protocol::{Batch, Reply};
 use crate::time::Deadline;
 
 /// A caller's request, and until when its answer is of use.
@@ -46,71 +47,18 @@ pub(super) struct Train {
     pub(super) blamed: bool,
 }
 
-/// One rider's place.
-#[derive(Debug)]
-struct Seat {
-    /// Where the answer is awaited; `None` for the conductor's own, and for those who have it.
-    ticket: Option<Arc<RiderTicket>>,
-    until: Option<Deadline>,
-    /// Which request of the batch it is part of.
-    request: usize,
-}
-
 impl Train {
-    /// Puts the requests together: reads of one key become one read of many. The conductor's seat comes with it.
+    /// Puts the requests together and begins; the conductor's seat comes with it.
     pub(super) fn new(
         mut live: Live,
         own: &Batch<'static>,
-        tickets: Vec<Arc<RiderTicket>>,
+        tickets: &[Arc<RiderTicket>],
         now: Instant,
     ) -> (Self, usize) {
-        let scratch = std::mem::take(&mut live.scratch);
-        let mut train = Self {
-            live,
-            batch: Batch::reusing(scratch),
-            seats: Vec::with_capacity(tickets.len() + 1),
-            arrived: 0,
-            since: now,
-            blamed: false,
-        };
-        let mut conductor = 0;
-        for verb in [Verb::Get, Verb::Gets] {
-            let mut keys = Keys::default();
-            let first = train.seats.len();
-            keys.add(verb, own, || {
-                conductor = train.seats.len();
-                train.sit(None, None);
-            });
-            for ticket in &tickets {
-                ticket.with_request(|rider| {
-                    keys.add(verb, &rider.batch, || train.sit(Some(ticket), rider.until));
-                });
-            }
-            if train.seats.len() > first {
-                let keys = keys.list();
-                train.batch.push(&Request::Get { keys: &keys, cas: verb == Verb::Gets });
-            }
-        }
-        if own.key_read().is_none() {
-            conductor = train.seats.len();
-            train.sit(None, None);
-            train.batch.append(own);
-        }
-        for ticket in &tickets {
-            ticket.with_request(|rider| {
-                if rider.batch.key_read().is_none() {
-                    train.sit(Some(ticket), rider.until);
-                    train.batch.append(&rider.batch);
-                }
-            });
-        }
-        train.live.connection.begin(&train.batch, now);
-        (train, conductor)
-    }
-
-    /// A seat in the request that is put together next.
-    fn sit(&mut self, ticket: Option<&Arc<RiderTicket>>, until: Option<Deadline>) {
-        self.seats.push(Seat { ticket: ticket.cloned(), until, request: self.batch.len() });
+        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets);
+        live.connection.begin(&load.batch, now);
+        let Load { batch, seats, conductor } = load;
+        (Self { live, batch, seats, arrived: 0, since: now, blamed: false }, conductor)
     }
 
     /// Sends what is left and waits for something to come back; true when nothing more is to come.
@@ -200,53 +148,5 @@ impl Train {
         let mut live = self.live;
         live.scratch = self.batch.into_scratch();
         live
-    }
-}
-
-/// What each of so many callers gets of one reply.
-fn shares(reply: Reply, callers: usize) -> Vec<Arrival> {
-    let hits = match reply {
-        reply if callers == 1 => return vec![Arrival::Reply(Ok(reply))],
-        Reply::Values(hits) => hits,
-        // What the server refused whole it may still answer in part.
-        _ => return (0..callers).map(|_| Arrival::Alone).collect(),
-    };
-    let mut shares: Vec<_> = (0..callers).map(|_| Arrival::Reply(Ok(Reply::Value(None)))).collect();
-    for place in hits.refused.into_iter().flat_map(|(places, _)| places) {
-        put(&mut shares, place, Arrival::Alone);
-    }
-    for value in hits.values {
-        put(&mut shares, value.index, Arrival::Reply(Ok(Reply::Value(Some(value)))));
-    }
-    shares
-}
-
-fn put(shares: &mut [Arrival], place: u32, arrival: Arrival) {
-    if let Some(share) = usize::try_from(place).ok().and_then(|i| shares.get_mut(i)) {
-        *share = arrival;
-    }
-}
-
-/// Keys copied out of several requests.
-#[derive(Default)]
-struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Keys {
-    /// Adds the key of a batch that is a lone read by `verb`, after `seat`.
-    fn add(&mut self, verb: Verb, batch: &Batch<'static>, seat: impl FnOnce()) {
-        if let Some((_, key)) = batch.key_read().filter(|(read, _)| *read == verb) {
-            seat();
-            self.bytes.extend_from_slice(key);
-            self.ends.push(self.bytes.len());
-        }
-    }
-
-    fn list(&self) -> Vec<&[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let pieces = starts.zip(&self.ends).map(|(from, to)| self.bytes.get(from..*to));
-        pieces.map(Option::unwrap_or_default).collect()
     }
 }

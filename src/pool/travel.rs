@@ -109,7 +109,7 @@ impl NodePool {
         }
         let (now, until) = lease.times();
         let own = batch.lend().unwrap_or_default();
-        let train = lease.into_live().map(|live| Train::new(live, &own, tickets, now));
+        let train = lease.into_live().map(|live| Train::new(live, &own, &tickets, now));
         *batch = own;
         match train {
             Some((train, seat)) => {
