@@ -2,91 +2,24 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
-use std::thread::{self, Scope, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
-use mcpool::testing::{Event, Fault, TestServer, When};
-use mcpool::{Client, ClientBuilder, DownAfter, Error, ErrorKind, Result, Ttl};
+use mcpool::testing::{Fault, TestServer, When};
+use mcpool::{DownAfter, Error, ErrorKind, Result, Ttl};
 
-/// Long enough that only a hang uses it up.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the first call keeps the only connection busy, while the others gather.
-const BUSY: Duration = Duration::from_millis(400);
+#[path = "sharing/limits.rs"]
+mod limits;
+#[path = "sharing/mates.rs"]
+mod mates;
+#[path = "sharing/patience.rs"]
+mod patience;
+#[path = "sharing/scene.rs"]
+mod scene;
+#[path = "sharing/users_code.rs"]
+mod users_code;
 
-fn settings(server: &TestServer) -> ClientBuilder {
-    Client::builder()
-        .servers(server.address())
-        .max_connections(1)
-        .timeout(PATIENCE)
-        .connect_timeout(Duration::from_secs(5))
-        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
-}
-
-fn until(what: &str, reached: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !reached() {
-        assert!(started.elapsed() < PATIENCE, "never: {what}");
-        thread::yield_now();
-    }
-}
-
-/// A server and a client whose one connection is kept busy by a first call, behind which others gather.
-struct Scene {
-    server: TestServer,
-    client: Client,
-}
-
-impl Scene {
-    fn new(change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
-        let server = TestServer::start().expect("a port");
-        let client = change(settings(&server)).build().expect("a client");
-        client.set("n", &1, Ttl::NEVER).expect("stored");
-        server.clear_events();
-        Self { server, client }
-    }
-
-    /// Keeps the connection busy; what `faults` adds strikes the calls behind this one.
-    fn occupy<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        faults: impl FnOnce(&TestServer),
-    ) -> ScopedJoinHandle<'s, Result<bool>> {
-        self.server.fault(Fault::Late(BUSY), When::next(1).verb("touch"));
-        faults(&self.server);
-        let first = scope.spawn(|| self.client.touch("first", Ttl::NEVER));
-        let asked = |events: &[Event]| events.iter().any(|e| is_command(e, "touch first 0"));
-        assert!(self.server.wait_for(asked, PATIENCE), "the first call is under way");
-        first
-    }
-
-    /// Starts a call that waits behind the others.
-    fn gather<'s, T: Send + 's>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        call: impl FnOnce(&'s Client) -> T + Send + 's,
-    ) -> ScopedJoinHandle<'s, T> {
-        let before = self.waiting();
-        let handle = scope.spawn(move || call(&self.client));
-        until("the call waits", || self.waiting() > before);
-        handle
-    }
-
-    fn waiting(&self) -> usize {
-        self.client.status().servers[0].waiting
-    }
-
-    fn connects(&self) -> usize {
-        self.server.events().iter().filter(|e| matches!(e, Event::Connected { .. })).count()
-    }
-}
-
-fn is_command(event: &Event, text: &str) -> bool {
-    matches!(event, Event::Command { line, .. } if line == text)
-}
-
-fn done<T>(handle: ScopedJoinHandle<'_, T>) -> T {
-    handle.join().expect("no panic")
-}
+use scene::{BUSY, PATIENCE, Scene, done, settings, until};
 
 #[test]
 fn requests_that_wait_go_out_together_reads_as_one_and_each_caller_gets_its_own_answer() {
