@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::error::PoolError;
-use super::exchange::turned_away;
+use super::exchange::{in_doubt, turned_away};
 use super::lease::Live;
 use super::load::{Load, Seat, shares};
 use super::ticket::Ticket;
@@ -102,9 +102,18 @@ impl Train {
     pub(super) fn fail(&mut self, own: usize, e: &NetError) -> Option<Arrival> {
         let mut mine = None;
         let written = if e.is_dial() { 0 } else { self.live.connection.sent() };
+        // The value that is too large belongs to the first request without an answer.
+        let guilty = self.seats.get(self.arrived).map(|seat| seat.request);
+        let of_guilty = |seat: &Seat| Some(seat.request) == guilty;
+        let readers =
+            self.seats.iter().skip(self.arrived).take_while(|seat| of_guilty(seat)).count();
         for (i, seat) in self.seats.iter_mut().enumerate().skip(self.arrived) {
             let sent = self.batch.sent_whole(seat.request, written);
-            let arrival = Arrival::Reply(Err(PoolError::Net(e.again(sent))));
+            let arrival = match e.is_of_one_value() {
+                true if !of_guilty(seat) => failed(in_doubt(sent)),
+                true if readers > 1 => Arrival::Alone,
+                _ => failed(e.again(sent)),
+            };
             match seat.ticket.take() {
                 _ if i == own => mine = Some(arrival),
                 Some(ticket) => drop(ticket.answer(arrival)),
@@ -149,4 +158,8 @@ impl Train {
         live.scratch = self.batch.into_scratch();
         live
     }
+}
+
+fn failed(e: NetError) -> Arrival {
+    Arrival::Reply(Err(PoolError::Net(e)))
 }
