@@ -49,7 +49,9 @@ impl NodePool {
                 if let Some(turn) = self.patience.yields(now, || ticket.take()) {
                     return turn;
                 }
-                Some(self.patience.limit())
+                // Whoever has less time than that should not spend it all on waiting.
+                let left = attempt.call.left(now);
+                Some(self.patience.limit().min(left - left / 2))
             }
         };
         let connect = attempt.starting(now).connect;
