@@ -1,6 +1,7 @@
 //! What a train carries: several callers' requests put together as one batch, and one reply taken apart again.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::train::{Arrival, RiderTicket};
 use crate::protocol::{Batch, Reply, Request, Scratch, Verb};
@@ -34,11 +35,12 @@ impl Load {
         scratch: Scratch,
         own: &Batch<'static>,
         tickets: &[Arc<RiderTicket>],
+        now: Instant,
     ) -> Self {
         let seats = Vec::with_capacity(tickets.len() + 1);
         let mut load = Self { batch: Batch::reusing(scratch), seats, conductor: 0 };
         for verb in [Verb::Get, Verb::Gets] {
-            load.add_reads(verb, own, tickets);
+            load.add_reads(verb, own, tickets, now);
         }
         if own.key_read().is_none() {
             load.conductor = load.sit(None, None);
@@ -47,6 +49,7 @@ impl Load {
         for ticket in tickets {
             ticket.with_request(|rider| {
                 if rider.batch.len() == 1 && rider.batch.key_read().is_none() {
+                    rider.since = Some(now);
                     load.sit(Some(ticket), rider.until);
                     load.batch.append(&rider.batch);
                 }
@@ -56,7 +59,13 @@ impl Load {
     }
 
     /// Adds one read of all keys that are to be read by `verb`, if there are any.
-    fn add_reads(&mut self, verb: Verb, own: &Batch<'static>, tickets: &[Arc<RiderTicket>]) {
+    fn add_reads(
+        &mut self,
+        verb: Verb,
+        own: &Batch<'static>,
+        tickets: &[Arc<RiderTicket>],
+        now: Instant,
+    ) {
         let mut keys = Keys::default();
         if keys.add(verb, own) {
             self.conductor = self.sit(None, None);
@@ -64,6 +73,7 @@ impl Load {
         for ticket in tickets {
             ticket.with_request(|rider| {
                 if keys.add(verb, &rider.batch) {
+                    rider.since = Some(now);
                     self.sit(Some(ticket), rider.until);
                 }
             });
@@ -154,7 +164,7 @@ mod tests {
     }
 
     fn ticket(batch: Batch<'static>) -> Arc<RiderTicket> {
-        Arc::new(Ticket::new(Rider { batch, until: None }))
+        Arc::new(Ticket::new(Rider { batch, ..Rider::default() }))
     }
 
     fn wire(load: &Load) -> String {
@@ -170,10 +180,10 @@ mod tests {
     #[test]
     fn reads_go_first_as_one_and_everyone_knows_which_reply_is_theirs() {
         let tickets = [set("s"), get("b", false), get("c", true), get("d", false)].map(ticket);
-        let load = Load::new(Scratch::default(), &get("a", false), &tickets);
+        let load = Load::new(Scratch::default(), &get("a", false), &tickets, Instant::now());
         assert_eq!(wire(&load), "get a b d\r\ngets c\r\nset s 0 0 1\r\nv\r\n");
         assert_eq!((seats(&load), load.conductor), (vec![0, 0, 0, 1, 2], 0));
-        let load = Load::new(Scratch::default(), &set("own"), &tickets[..2]);
+        let load = Load::new(Scratch::default(), &set("own"), &tickets[..2], Instant::now());
         assert_eq!(wire(&load), "get b\r\nset own 0 0 1\r\nv\r\nset s 0 0 1\r\nv\r\n");
         assert_eq!((seats(&load), load.conductor), (vec![0, 1, 2], 1));
     }
@@ -183,7 +193,7 @@ mod tests {
         let tickets = [set("s"), get("b", false), set("t")].map(ticket);
         for gone in 0..3 {
             let taken = tickets[gone].with_request(|rider| std::mem::take(&mut rider.batch));
-            let load = Load::new(Scratch::default(), &get("a", false), &tickets);
+            let load = Load::new(Scratch::default(), &get("a", false), &tickets, Instant::now());
             assert_eq!(load.seats.len(), 3);
             assert_eq!(load.seats.last().map(|s| s.request), Some(load.batch.len() - 1));
             tickets[gone].with_request(|rider| rider.batch = taken);

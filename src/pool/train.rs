@@ -17,6 +17,8 @@ use crate::time::Deadline;
 pub(super) struct Rider {
     pub(super) batch: Batch<'static>,
     pub(super) until: Option<Deadline>,
+    /// When it was taken along.
+    pub(super) since: Option<Instant>,
 }
 
 /// What becomes of a request that was taken along.
@@ -42,7 +44,10 @@ pub(super) struct Train {
     seats: Vec<Seat>,
     /// How many of them got their answer.
     arrived: usize,
-    since: Instant,
+    /// How many of those were told to the pool.
+    counted: usize,
+    /// When it began.
+    pub(super) since: Instant,
     /// Whether its silence was counted against the server: once is enough.
     pub(super) blamed: bool,
 }
@@ -55,10 +60,10 @@ impl Train {
         tickets: &[Arc<RiderTicket>],
         now: Instant,
     ) -> (Self, usize) {
-        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets);
+        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets, now);
         live.connection.begin(&load.batch, now);
         let Load { batch, seats, conductor } = load;
-        (Self { live, batch, seats, arrived: 0, since: now, blamed: false }, conductor)
+        (Self { live, batch, seats, arrived: 0, counted: 0, since: now, blamed: false }, conductor)
     }
 
     /// Sends what is left and waits for something to come back; true when nothing more is to come.
@@ -86,6 +91,7 @@ impl Train {
             let sharing = rest.take_while(|(_, seat)| seat.request == request);
             let sharing: Vec<_> = sharing.map(|(i, seat)| (i, seat.ticket.take())).collect();
             self.arrived += sharing.len();
+            self.live.proven = true;
             for ((i, ticket), arrival) in sharing.iter().zip(shares(reply, sharing.len())) {
                 match ticket {
                     _ if *i == own => mine = Some(arrival),
@@ -144,12 +150,18 @@ impl Train {
     pub(super) fn late(&self, own: usize, e: &NetError) -> Arrival {
         let request = self.seats.get(own).map_or(0, |seat| seat.request);
         let sent = self.batch.sent_whole(request, self.live.connection.sent());
-        Arrival::Reply(Err(PoolError::Net(e.again(sent))))
+        failed(e.again(sent))
     }
 
-    /// How many got an answer, and how long it took.
-    pub(super) fn arrived(&self, now: Instant) -> (usize, Duration) {
-        (self.arrived, now.saturating_duration_since(self.since))
+    /// How many got an answer since this was last asked.
+    pub(super) fn newly_arrived(&mut self) -> u64 {
+        let new = self.arrived - std::mem::replace(&mut self.counted, self.arrived);
+        u64::try_from(new).unwrap_or(u64::MAX)
+    }
+
+    /// How long it has been under way.
+    pub(super) fn age(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.since)
     }
 
     /// The connection, with the buffers for its next train.

@@ -60,8 +60,8 @@ impl NodePool {
                 Turn::Answer(Arrival::Reply(reply)) => return reply,
                 Turn::Answer(Arrival::Alone) => break,
                 Turn::Answer(Arrival::Conduct(train, seat)) => {
-                    let conductor = Conductor { pool: self, train: Some(train), seat };
-                    match conductor.run(attempt.starting(now).exchange) {
+                    let until = attempt.starting(train.since).exchange;
+                    match (Conductor { pool: self, train: Some(train), seat }).run(until) {
                         Arrival::Reply(reply) => return reply,
                         _ => break,
                     }
@@ -89,7 +89,8 @@ impl NodePool {
         attempt: Attempt,
         now: Instant,
     ) -> Turn<Live, Arrival> {
-        let rider = Rider { batch: batch.lend().unwrap_or_default(), until: Some(attempt.call) };
+        let batch_of_rider = batch.lend().unwrap_or_default();
+        let rider = Rider { batch: batch_of_rider, until: Some(attempt.call), since: None };
         let ticket = Arc::new(Ticket::new(rider));
         let turn = self.wait(Use::Shared, &ticket, attempt, now);
         *batch = ticket.with_request(|rider| std::mem::take(&mut rider.batch));
@@ -163,24 +164,31 @@ impl Conductor<'_> {
     fn arrive(&mut self) -> Option<Arrival> {
         let mut train = self.train.take()?;
         let now = Instant::now();
-        let (answered, took) = train.arrived(now);
+        let (answered, took) = (train.newly_arrived(), train.age(now));
         let mine = train.fail(self.seat, &in_doubt(true));
         self.pool.put_back(train.into_live(), Use::Shared, now);
         self.pool.patience.learn(took);
-        self.pool.exchange_done(u64::try_from(answered).unwrap_or(u64::MAX));
+        self.pool.exchange_done(answered);
         mine
     }
 
     /// Lets another rider go on after a time-out, or after the own answer; without one the connection is closed.
     fn hand_over(&mut self, why: Option<&NetError>) {
         let Some(mut train) = self.train.take() else { return };
-        let why = why.filter(|_| !train.blamed);
-        train.blamed |= why.is_some();
-        let change = why.and_then(|e| self.pool.judge(train.live.proven, train.live.generation, e));
+        let life = self.pool.judge_answers(train.newly_arrived());
+        // One with too little time to tell leaves the judgement to those behind.
+        let silence = why.filter(|e| !train.blamed && self.pool.is_silence(e));
+        train.blamed |= silence.is_some();
+        let change =
+            silence.and_then(|e| self.pool.judge(train.live.proven, train.live.generation, e));
         if let Some(train) = train.hand_over(Instant::now()) {
+            if !train.blamed {
+                self.pool.stats().failures.one();
+            }
             drop(train);
             self.pool.line.lost(Use::Shared);
         }
+        self.pool.tell(life);
         self.pool.tell(change);
     }
 
@@ -188,14 +196,15 @@ impl Conductor<'_> {
     fn fail(&mut self, e: &NetError) -> Option<Arrival> {
         let mut train = self.train.take()?;
         // Before its place is free: whoever takes that should know.
-        let change = if e.is_dial() {
-            self.pool.judge_dial()
-        } else {
-            self.pool.judge(train.live.proven, train.live.generation, e)
+        let life = self.pool.judge_answers(train.newly_arrived());
+        let change = match e.is_dial() {
+            true => self.pool.judge_dial(),
+            false => self.pool.judge(train.live.proven, train.live.generation, e),
         };
         let mine = train.fail(self.seat, e);
         drop(train);
         self.pool.line.lost(Use::Shared);
+        self.pool.tell(life);
         self.pool.tell(change);
         log::debug!("{}: a shared exchange failed: {e:?}", self.pool.name());
         mine
