@@ -89,12 +89,13 @@ impl Train {
             }
             let rest = self.seats.iter_mut().enumerate().skip(self.arrived);
             let sharing = rest.take_while(|(_, seat)| seat.request == request);
-            let sharing: Vec<_> = sharing.map(|(i, seat)| (i, seat.ticket.take())).collect();
-            self.arrived += sharing.len();
+            let (tickets, keys): (Vec<_>, Vec<_>) =
+                sharing.map(|(i, seat)| ((i, seat.ticket.take()), seat.key)).unzip();
+            self.arrived += keys.len();
             self.live.proven = true;
-            for ((i, ticket), arrival) in sharing.iter().zip(shares(reply, sharing.len())) {
+            for ((i, ticket), arrival) in tickets.into_iter().zip(shares(reply, &keys)) {
                 match ticket {
-                    _ if *i == own => mine = Some(arrival),
+                    _ if i == own => mine = Some(arrival),
                     // Who has given up needs none.
                     Some(ticket) => drop(ticket.answer(arrival)),
                     None => {}
