@@ -147,11 +147,10 @@ impl Train {
         Some(self)
     }
 
-    /// The error of the conductor whose deadline has passed.
-    pub(super) fn late(&self, own: usize, e: &NetError) -> Arrival {
+    /// Whether the kernel took the last byte of the request of seat `own`.
+    pub(super) fn has_sent(&self, own: usize) -> bool {
         let request = self.seats.get(own).map_or(0, |seat| seat.request);
-        let sent = self.batch.sent_whole(request, self.live.connection.sent());
-        failed(e.again(sent))
+        self.batch.sent_whole(request, self.live.connection.sent())
     }
 
     /// How many got an answer since this was last asked.
@@ -173,6 +172,7 @@ impl Train {
     }
 }
 
-fn failed(e: NetError) -> Arrival {
+/// Why there is no answer.
+pub(super) fn failed(e: NetError) -> Arrival {
     Arrival::Reply(Err(PoolError::Net(e)))
 }
