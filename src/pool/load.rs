@@ -32,6 +32,9 @@ pub(super) struct Seat {
 impl Load {
     /// Puts the requests together: reads of one key become one read of many, and of the same key one read of it.
     ///
+    /// Reads go last: what goes wrong with one takes nothing with it that cannot be sent again, and a hit proves by its key
+    /// that the replies before it were in step.
+    ///
     /// Who gave up in the meantime has taken the request back, and has no seat.
     pub(super) fn new(
         scratch: Scratch,
@@ -41,9 +44,6 @@ impl Load {
     ) -> Self {
         let seats = Vec::with_capacity(tickets.len() + 1);
         let mut load = Self { batch: Batch::reusing(scratch), seats, conductor: 0 };
-        for verb in [Verb::Get, Verb::Gets] {
-            load.add_reads(verb, own, tickets, now);
-        }
         if own.key_read().is_none() {
             load.conductor = load.sit(None, None, 0);
             load.batch.append(own);
@@ -56,6 +56,9 @@ impl Load {
                     load.batch.append(&rider.batch);
                 }
             });
+        }
+        for verb in [Verb::Get, Verb::Gets] {
+            load.add_reads(verb, own, tickets, now);
         }
         load
     }
@@ -184,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_go_first_as_one_and_everyone_knows_which_reply_is_theirs() {
+    fn reads_go_last_as_one_and_everyone_knows_which_reply_is_theirs() {
         let tickets = [set("s"), get("b", false), get("c", true), get("d", false)].map(ticket);
         let load = Load::new(Scratch::default(), &get("a", false), &tickets, Instant::now());
-        assert_eq!(wire(&load), "get a b d\r\ngets c\r\nset s 0 0 1\r\nv\r\n");
-        assert_eq!((seats(&load), load.conductor), (vec![0, 0, 0, 1, 2], 0));
+        assert_eq!(wire(&load), "set s 0 0 1\r\nv\r\nget a b d\r\ngets c\r\n");
+        assert_eq!((seats(&load), load.conductor), (vec![0, 1, 1, 1, 2], 1));
         let load = Load::new(Scratch::default(), &set("own"), &tickets[..2], Instant::now());
-        assert_eq!(wire(&load), "get b\r\nset own 0 0 1\r\nv\r\nset s 0 0 1\r\nv\r\n");
-        assert_eq!((seats(&load), load.conductor), (vec![0, 1, 2], 1));
+        assert_eq!(wire(&load), "set own 0 0 1\r\nv\r\nset s 0 0 1\r\nv\r\nget b\r\n");
+        assert_eq!((seats(&load), load.conductor), (vec![0, 1, 2], 0));
     }
 
     #[test]
