@@ -223,8 +223,7 @@ impl Drop for Conductor<'_> {
     }
 }
 
-#[cfg(test)]
-#[cfg(feature = "testing")]
+#[cfg(all(test, feature = "testing"))]
 mod tests {
     use super::super::config::PoolConfig;
     use super::super::maintenance::Maintenance;

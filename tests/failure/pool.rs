@@ -113,7 +113,9 @@ fn queue_up<'s, T: Send + 's>(
 fn who_comes_first_is_served_first() {
     let server = TestServer::start().expect("a port");
     let address = server.address();
-    let client = patient(&*address).max_connections(1).timeout(HANG).build().expect("settings");
+    // Those who share are served at once; their order shows in tests/sharing.rs.
+    let client = patient(&*address).max_connections(1).share(false).timeout(HANG);
+    let client = client.build().expect("settings");
     client.get::<String>("warm").expect("read");
     server.clear_events();
     server.fault(Fault::Late(Duration::from_millis(500)), When::next(1));
