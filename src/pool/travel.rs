@@ -223,7 +223,7 @@ impl Drop for Conductor<'_> {
     }
 }
 
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
 mod tests {
     use super::super::config::PoolConfig;
     use super::super::maintenance::Maintenance;
