@@ -44,18 +44,24 @@ impl Load {
     ) -> Self {
         let seats = Vec::with_capacity(tickets.len() + 1);
         let mut load = Self { batch: Batch::reusing(scratch), seats, conductor: 0 };
-        if own.key_read().is_none() {
-            load.conductor = load.sit(None, None, 0);
-            load.batch.append(own);
-        }
-        for ticket in tickets {
-            ticket.with_request(|rider| {
-                if rider.batch.len() == 1 && rider.batch.key_read().is_none() {
-                    rider.since = Some(now);
-                    load.sit(Some(ticket), rider.until, 0);
-                    load.batch.append(&rider.batch);
-                }
-            });
+        for reads in [false, true] {
+            let is_meant = |batch: &Batch<'static>| {
+                batch.verb(0).is_some_and(|verb| verb.is_read() == reads)
+                    && batch.key_read().is_none()
+            };
+            if is_meant(own) {
+                load.conductor = load.sit(None, None, 0);
+                load.batch.append(own);
+            }
+            for ticket in tickets {
+                ticket.with_request(|rider| {
+                    if is_meant(&rider.batch) {
+                        rider.since = Some(now);
+                        load.sit(Some(ticket), rider.until, 0);
+                        load.batch.append(&rider.batch);
+                    }
+                });
+            }
         }
         for verb in [Verb::Get, Verb::Gets] {
             load.add_reads(verb, own, tickets, now);
@@ -195,6 +201,15 @@ mod tests {
         let load = Load::new(Scratch::default(), &set("own"), &tickets[..2], Instant::now());
         assert_eq!(wire(&load), "set own 0 0 1\r\nv\r\nset s 0 0 1\r\nv\r\nget b\r\n");
         assert_eq!((seats(&load), load.conductor), (vec![0, 1, 2], 0));
+    }
+
+    #[test]
+    fn a_read_that_also_touches_goes_behind_what_cannot_be_sent_again() {
+        let touching = Request::GetAndTouch { keys: &[b"g"], exptime: 5, cas: false };
+        let tickets = [get("a", false), set("s")].map(ticket);
+        let load = Load::new(Scratch::default(), &batch(&touching), &tickets, Instant::now());
+        assert_eq!(wire(&load), "set s 0 0 1\r\nv\r\ngat 5 g\r\nget a\r\n");
+        assert_eq!((seats(&load), load.conductor), (vec![0, 1, 2], 1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::lease::Live;
 use super::load::{Load, Seat, shares};
 use super::ticket::Ticket;
 use crate::net::NetError;
-use crate::protocol::{Batch, Reply};
+use crate::protocol::{Batch, Reply, Verb};
 use crate::time::Deadline;
 
 /// A caller's request, and until when its answer is of use.
@@ -116,10 +116,13 @@ impl Train {
             self.seats.iter().skip(self.arrived).take_while(|seat| of_guilty(seat)).count();
         for (i, seat) in self.seats.iter_mut().enumerate().skip(self.arrived) {
             let sent = self.batch.sent_whole(seat.request, written);
+            let is_read = self.batch.verb(seat.request).is_some_and(Verb::is_read);
             let arrival = match e.is_of_one_value() {
-                true if !of_guilty(seat) => failed(in_doubt(sent)),
-                true if readers > 1 => Arrival::Alone,
-                _ => failed(e.again(sent)),
+                true if of_guilty(seat) && readers == 1 => failed(e.again(sent)),
+                // The next one that travels with it may be as large.
+                true if is_read => Arrival::Alone,
+                true => failed(in_doubt(sent)),
+                false => failed(e.again(sent)),
             };
             match seat.ticket.take() {
                 _ if i == own => mine = Some(arrival),
