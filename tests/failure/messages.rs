@@ -5,8 +5,9 @@ use std::time::Duration;
 use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, Error, Failover, Phase, Ttl};
 
-use super::common::{HANG, hasty, key_on, patient};
-use super::support::memcached::Memcached;
+use crate::support::clients::{hasty, key_on, steady};
+use crate::support::memcached::Memcached;
+use crate::support::watch::HANG;
 
 /// The text with the server's address and the time taken masked.
 fn masked(error: &Error, address: &str) -> String {
@@ -15,7 +16,7 @@ fn masked(error: &Error, address: &str) -> String {
 }
 
 fn client(server: &TestServer) -> Client {
-    patient(server.address())
+    steady(server.address())
         .maintenance_interval(Duration::ZERO)
         .timeout(HANG)
         .build()
@@ -61,10 +62,10 @@ fn a_server_that_is_known_to_be_down_is_said_to_be() {
 #[test]
 fn a_time_out_of_a_write_says_that_it_may_have_been_applied() {
     let server = Memcached::start();
-    let client = patient(server.address()).build().expect("settings");
+    let client = steady(server.address()).build().expect("settings");
     client.set_counter("n", 1, Ttl::NEVER).expect("stored");
     server.pause();
-    let hurried = client.with_timeout(Duration::from_millis(50)).expect("a time");
+    let hurried = client.with_timeout(Duration::from_millis(500)).expect("a time");
     let error = hurried.incr("n", 1).expect_err("nobody answers");
     assert_eq!(
         masked(&error, &server.address()),
@@ -124,8 +125,8 @@ fn a_lost_connection_a_broken_protocol_and_a_refusal_are_told_apart() {
 fn each_key_of_a_batch_has_an_error_that_names_its_server_also_when_time_is_over() {
     let server = Memcached::start();
     let others = TestServer::start().expect("a port");
-    let client = patient([server.address(), others.address()])
-        .timeout(Duration::from_millis(200))
+    let client = steady([server.address(), others.address()])
+        .timeout(Duration::from_secs(1))
         .build()
         .expect("settings");
     let key = key_on(&client, &server.address(), "k");
@@ -143,7 +144,7 @@ fn each_key_of_a_batch_has_an_error_that_names_its_server_also_when_time_is_over
 fn a_delete_on_a_substitute_names_both_servers() {
     let [first, second] =
         [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
-    let client = patient([first.address(), second.address()])
+    let client = steady([first.address(), second.address()])
         .failover(Failover::NextServer)
         .maintenance_interval(Duration::ZERO)
         .build()

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use mcpool::testing::TestServer;
 use mcpool::{BackOff, Client, DownAfter, ErrorKind, NodeState, Ttl};
 
-use super::common::{HANG, OVERSHOOT, busy, patient, state, status, until};
-use super::support::blackhole::blackhole;
-use super::support::memcached::Memcached;
+use super::common::{OVERSHOOT, busy};
+use crate::support::blackhole::blackhole;
+use crate::support::clients::{state, status, steady};
+use crate::support::memcached::Memcached;
+use crate::support::watch::{HANG, until};
 
 /// Opens connections by as many calls at once, and leaves them idle.
 fn open(client: &Client, connections: u32) {
@@ -22,7 +24,7 @@ fn open(client: &Client, connections: u32) {
 #[test]
 fn after_a_restart_stale_sockets_cost_no_failed_read_or_set() {
     let mut server = Memcached::start();
-    let client = patient(server.address()).min_connections(16).build().expect("settings");
+    let client = steady(server.address()).min_connections(16).build().expect("settings");
     open(&client, 16);
     for round in 0..3 {
         server.restart_on_same_port();
@@ -44,7 +46,7 @@ fn after_a_restart_stale_sockets_cost_no_failed_read_or_set() {
 #[test]
 fn one_call_finds_out_about_a_restart_and_the_others_sockets_are_not_tried() {
     let server = TestServer::start().expect("a port");
-    let client = patient(server.address()).min_connections(8).build().expect("settings");
+    let client = steady(server.address()).min_connections(8).build().expect("settings");
     open(&client, 8);
     server.restart().expect("the same port");
     client.set("k", "v", Ttl::NEVER).expect("stored");
@@ -60,12 +62,7 @@ fn one_call_finds_out_about_a_restart_and_the_others_sockets_are_not_tried() {
 fn a_crowd_makes_no_more_than_the_allowed_number_of_connections_after_a_restart() {
     let server = TestServer::start().expect("a port");
     let address = server.address();
-    let client = patient(&*address)
-        .max_connections(4)
-        .min_connections(4)
-        .timeout(HANG)
-        .build()
-        .expect("settings");
+    let client = steady(&*address).max_connections(4).min_connections(4).build().expect("settings");
     open(&client, 4);
     server.restart().expect("the same port");
     thread::scope(|scope| {
@@ -95,7 +92,8 @@ fn connecting(port: u16) -> usize {
 #[test]
 fn thirty_two_threads_make_no_more_than_two_connects_at_once() {
     let hole = blackhole();
-    let client = patient(hole.address()).build().expect("settings");
+    let settings = steady(hole.address()).connect_timeout(Duration::from_secs(2));
+    let client = settings.build().expect("settings");
     let own = connecting(hole.addr().port());
     thread::scope(|scope| {
         let threads: Vec<_> = (0..32).map(|_| scope.spawn(|| client.get::<String>("k"))).collect();
