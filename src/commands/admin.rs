@@ -89,7 +89,8 @@ impl Client {
     /// On a large server this is a long reply: use a handle with a longer [`timeout`](Self::with_timeout). At most
     /// 64 MiB of key lines are read from a server; more is an error.
     ///
-    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`).
+    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`). A server whose crawler is
+    /// at work, which it is now and then by itself, refuses with `BUSY …`: ask again after a while.
     pub fn dump_keys(&self) -> PerServer<Vec<DumpedKey>> {
         self.on_every_server(Request::DumpKeys, |reply| match reply {
             Reply::Lines(lines) => Ok(lines.iter().filter_map(|line| dumped(line)).collect()),

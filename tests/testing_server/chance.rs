@@ -5,7 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use mcpool::testing::TestServer;
 
-use crate::agreement::{COUNTED, settled_memcached};
+use crate::agreement::COUNTED;
+use crate::support::memcached::Memcached;
 use crate::wire::{PATIENCE, addr, listed, stats, told};
 
 /// Each begins with empty servers.
@@ -38,7 +39,7 @@ const SURPLUS: &str = "noreply noreply noreply 0 x";
 
 #[test]
 fn both_servers_answer_alike_to_commands_put_together_by_chance() {
-    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let (real, embedded) = (Memcached::start(), TestServer::start().unwrap());
     let servers = [real.addr(), addr(&embedded)];
     let mut stored = 0;
     for seed in 0..CONVERSATIONS {
