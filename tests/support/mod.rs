@@ -7,6 +7,7 @@ pub(crate) mod binary;
 pub(crate) mod blackhole;
 pub(crate) mod calls;
 pub(crate) mod clients;
+pub(crate) mod events;
 pub(crate) mod memcached;
 pub(crate) mod over;
 pub(crate) mod ports;
