@@ -70,7 +70,7 @@ fn f034_f035_a_server_that_falls_silent_costs_its_callers_a_deadline_at_most_wit
 }
 
 #[test]
-fn f037_a_single_dead_server_costs_a_fraction_of_a_second_with_default_passive() {
+fn f037_a_single_dead_server_costs_a_fraction_of_a_second_with_default_settings() {
     let hole = blackhole();
     for (address, most) in
         [(refusing(), Duration::ZERO), (hole.address(), Duration::from_millis(500))]

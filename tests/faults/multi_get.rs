@@ -51,6 +51,10 @@ fn f097_a_key_asked_for_many_times_is_one_request_and_every_time_its_value() {
     assert_eq!(found, [a, a, b, a, miss, miss]);
     let same = client.gets_many::<String, _>(vec!["a"; 10_000]);
     assert_eq!(same.iter().filter(|(_, item)| item.value == "A").count(), 10_000);
+    let watched = self::server();
+    let other = passive(watched.address()).build().expect("a client");
+    other.get_many::<String, _>(["a", "a", "b", "a", "miss", "miss"]).into_result().expect("read");
+    assert_eq!(watched.commands(), ["get a b miss"]);
     // Nothing is left over for the next call on the only connection.
     assert_eq!(client.get::<String>("b").expect("in step").as_deref(), Some("B"));
     assert_eq!(client.status().servers[0].dials, 1);
