@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use mcpool::testing::{Fault, TestServer, When};
+use mcpool::testing::{Dice, Fault, TestServer, When};
 use mcpool::{Client, ErrorKind, NodeState, Ttl};
 use serde::{Serialize, Serializer};
 
@@ -28,17 +28,6 @@ fn check(key: &str, value: Option<&String>) {
     }
 }
 
-/// A simple generator of numbers that look random, one for each thread.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % below
-    }
-}
-
 #[test]
 fn sixty_four_threads_share_eight_connections_without_an_error_or_a_wrong_value() {
     const THREADS: u64 = 64;
@@ -54,10 +43,10 @@ fn sixty_four_threads_share_eight_connections_without_an_error_or_a_wrong_value(
     client.set_counter("counter", 0, Ttl::NEVER).expect("stored");
     let increments = AtomicU64::new(0);
     let work = |thread: u64| {
-        let mut dice = Dice(thread);
+        let mut dice = Dice::new(thread);
         for n in 0..CALLS {
-            let key = format!("k{}", dice.roll(100));
-            match dice.roll(10) {
+            let key = format!("k{}", dice.below(100));
+            match dice.below(10) {
                 0..4 => check(&key, client.get(&key).expect("read").as_ref()),
                 4..6 => client.set(&key, &value(&key, n), Ttl::NEVER).expect("stored"),
                 6 => drop(client.delete(&key).expect("deleted or not")),
@@ -66,7 +55,7 @@ fn sixty_four_threads_share_eight_connections_without_an_error_or_a_wrong_value(
                     increments.fetch_add(1, Ordering::Relaxed);
                 }
                 8 => {
-                    let keys: Vec<_> = (0..5).map(|_| format!("k{}", dice.roll(100))).collect();
+                    let keys: Vec<_> = (0..5).map(|_| format!("k{}", dice.below(100))).collect();
                     let found = client.get_many::<String, _>(keys).into_result().expect("read");
                     found.iter().for_each(|(key, value)| check(key, value.as_ref()));
                 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcpool::testing::TestServer;
+use mcpool::testing::{Dice, TestServer};
 use mcpool::{CasOutcome, Client, ErrorKind, Ttl};
 
 use crate::stand::Stand;
@@ -14,14 +14,8 @@ const TOO_LARGE: usize = 2_000_000;
 
 /// Bytes without a pattern that a mistake could repeat.
 fn noise(len: usize) -> Vec<u8> {
-    let mut state = u64::try_from(len).unwrap() | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    (0..len).map(|_| next()).collect()
+    let mut dice = Dice::new(u64::try_from(len).unwrap());
+    (0..len).map(|_| u8::try_from(dice.below(256)).unwrap()).collect()
 }
 
 fn client(address: String) -> Client {
