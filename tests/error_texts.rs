@@ -447,6 +447,18 @@ fn each_key_of_a_call_for_many_has_an_error_that_names_its_server() {
 }
 
 #[test]
+fn a_call_for_many_keys_whose_time_is_over_before_it_began_says_so() {
+    let server = start();
+    let client = client(&server).with_timeout(Duration::from_nanos(1)).unwrap();
+    let error = client.get_many::<String, _>(["k"]).into_result().unwrap_err();
+    let text = "get \"k\" on SERVER failed while preparing the request after TIME: the deadline passed; \
+                look at the server's load and network, or raise `timeout`";
+    let phase = Some(Phase::Prepare);
+    let told = Told { kind: ErrorKind::Timeout, phase, advice: LATE, text };
+    tells(&error, &server.address(), &told);
+}
+
+#[test]
 fn nothing_that_is_shown_holds_credentials_or_values() {
     const SECRET: &str = "hunter2";
     let server = start();

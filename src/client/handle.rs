@@ -210,7 +210,7 @@ impl Client {
     pub(crate) fn report(&self, error: &Error) {
         self.counters().failed.one();
         if let Some(observer) = &self.core.config.observer {
-            observer(error);
+            observer.tell(error);
         }
     }
 
