@@ -39,10 +39,12 @@ fn f220_f221_a_figure_is_the_whole_rest_of_its_line_or_empty() {
         assert_eq!(stats, expected);
         assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
     }
-    // A figure without a name is no figure: it is told, not guessed.
-    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".into()), When::next(2).verb("stats"));
-    let stats = client.stats().into_result();
-    assert!(stats.is_ok() || stats.unwrap_err().kind() == ErrorKind::Protocol);
+    // One without a name has none; a line without room for a name is no figure.
+    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".into()), When::next(1).verb("stats"));
+    let stats = client.stats().into_result().unwrap().remove(0).1;
+    assert_eq!(stats.into_iter().collect::<Vec<_>>(), [(String::new(), String::new())]);
+    server.fault(Fault::Reply(b"STAT\r\nEND\r\n".into()), When::next(2).verb("stats"));
+    assert_eq!(client.stats().into_result().unwrap_err().kind(), ErrorKind::Protocol);
     assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
 }
 
@@ -67,17 +69,14 @@ fn f222_every_kind_of_statistics_ends_with_figures_or_a_typed_error() {
     ];
     for kind in kinds {
         let outcome = client.stats_of(kind).into_result();
-        if let Err(e) = &outcome {
-            assert!(matches!(e.kind(), ErrorKind::Refused | ErrorKind::Protocol), "{kind}: {e}");
-            assert!(!e.is_timeout(), "{kind}: {e}");
-        }
         match kind {
             "items" | "slabs" | "settings" | "conns" => {
                 assert!(!outcome.unwrap().remove(0).1.is_empty(), "{kind}");
             }
             "nonsense" | "detail" => assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Refused),
-            "reset" => assert!(outcome.unwrap().remove(0).1.is_empty()),
-            _ => {}
+            "cachedump 1 2" => assert!(outcome.unwrap().remove(0).1.contains_key("k")),
+            "detail dump" | "sizes" => _ = outcome.unwrap(),
+            _ => assert!(outcome.unwrap().remove(0).1.is_empty(), "{kind}"),
         }
         assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"), "after {kind}");
     }
