@@ -105,7 +105,7 @@ pub fn stored_value(input: &[u8]) {
     let (flags, bytes) = input.split_at_checked(4).unwrap_or((&[], input));
     let flags = flags.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
     for codec in Codec::SHIPPED {
-        let settings = Settings { max_inflated: 1 << 20, ..Settings::default() };
+        let settings = Settings { max_inflated: 1 << 14, ..Settings::default() };
         let codec = Transcoder::new(codec, settings);
         read::<String>(&codec, flags, bytes);
         read::<Vec<u8>>(&codec, flags, bytes);

@@ -98,7 +98,10 @@ impl Transcoder {
             out.truncate(start);
             return Err(error);
         }
-        if let Some(above) = self.compress_above() {
+        // What would be too large to inflate again stays plain, and is refused for its size where there is a limit.
+        let above =
+            self.compress_above().filter(|_| out.len() - start <= self.settings.max_inflated);
+        if let Some(above) = above {
             flags = compress::pack(layout, above, flags, out, start);
         }
         let Codec::Custom(custom) = &self.codec else { return Ok(flags) };
