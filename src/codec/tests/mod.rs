@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Codec, DecodeError, EncodeError, Settings, Transcoder, compress};
+use super::{Codec, DecodeError, EncodeError, Settings, Transcoder};
 
 fn transcoder(codec: Codec, primitives_as_strings: bool) -> Transcoder {
     Transcoder::new(codec, Settings { primitives_as_strings, ..Settings::default() })
@@ -42,13 +42,6 @@ fn general() -> [Transcoder; 4] {
 fn every() -> Vec<Transcoder> {
     let codecs = Codec::SHIPPED.into_iter().filter(|codec| !matches!(codec, Codec::Raw));
     codecs.flat_map(|codec| [transcoder(codec.clone(), false), transcoder(codec, true)]).collect()
-}
-
-impl Transcoder {
-    /// Whether these flags say something to the codec, a mark of compression included.
-    fn knows(&self, flags: u32) -> bool {
-        compress::meaning(self.codec.layout(), flags).is_some()
-    }
 }
 
 fn encode<T: Serialize + ?Sized>(
