@@ -181,7 +181,7 @@ fn read_plain<T: DeserializeOwned>(
         Ok(stored) => stored,
         Err(why) => return Err((bytes, why)),
     };
-    if stored.is_text() && wants_string::<T>() {
+    if stored.is_text(bytes.len()) && wants_string::<T>() {
         return read_string(bytes);
     }
     let mut first_error = None;
