@@ -48,6 +48,7 @@ fn every_default_is_as_documented() {
         "placement: Consistent",
         "codec: Json",
         "primitives_as_strings: false",
+        "compress_above: None",
         "sanitize: false",
         "prefix: []",
         "errors_as_misses: false",
