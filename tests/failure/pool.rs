@@ -116,10 +116,10 @@ fn who_comes_first_is_served_first() {
         });
         server.clear_faults();
     });
-    let expected: Vec<_> = std::iter::once("get holder".to_owned())
-        .chain((0..8).map(|i| format!("get w{i}")))
-        .collect();
-    assert_eq!(server.commands(), expected);
+    // Some may have been asked for together.
+    let lines = server.commands().join(" ");
+    let keys: Vec<_> = lines.split(' ').filter(|word| *word != "get").collect();
+    assert_eq!(keys, ["holder", "w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"]);
 }
 
 #[test]

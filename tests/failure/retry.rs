@@ -103,7 +103,8 @@ fn a_time_out_of_a_write_says_that_it_may_have_been_applied_and_is_never_repeate
 
 #[test]
 fn a_socket_that_closed_while_idle_is_noticed_before_anything_is_sent_so_that_no_write_is_lost() {
-    let (server, client, token) = stocked();
+    let (server, _, token) = stocked();
+    let client = steady(server.address()).share(false).build().expect("settings");
     let calls: Vec<_> =
         SINGLE.iter().filter(|call| !matches!(call.name, "cas" | "delete")).collect();
     let idle = |n| status(&client, &server.address()).idle == n;

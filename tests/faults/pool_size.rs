@@ -52,7 +52,7 @@ fn f022_one_thread_needs_no_more_than_the_minimum() {
     assert!(opened <= 2, "{opened} connections for one thread");
 }
 
-/// Opens `n` connections at once: no reply comes before all have asked.
+/// Opens `n` connections at once, for callers that do not share: no reply comes before all have asked.
 fn burst(server: &TestServer, client: &Client, n: usize) {
     server.fault(Fault::Late(HANG), When::next(n).verb("get"));
     std::thread::scope(|scope| {
@@ -68,6 +68,7 @@ fn burst(server: &TestServer, client: &Client, n: usize) {
 fn f023_after_a_burst_the_pool_shrinks_to_its_minimum_and_stays_there() {
     let server = server();
     let client = passive(server.address())
+        .share(false)
         .min_connections(2)
         .max_connections(10)
         .max_idle(Duration::from_millis(200))
@@ -91,6 +92,7 @@ fn f023_after_a_burst_the_pool_shrinks_to_its_minimum_and_stays_there() {
 fn f024_the_connection_used_last_is_used_first_so_that_the_others_grow_idle() {
     let server = server();
     let client = passive(server.address())
+        .share(false)
         .min_connections(1)
         .max_connections(8)
         .max_idle(Duration::from_millis(300))
@@ -195,8 +197,11 @@ fn f031_waiting_callers_are_served_in_the_order_they_came() {
         *gate.0.lock().expect("no panic") = true;
         gate.1.notify_all();
     });
-    let expected: Vec<String> = (0..10).map(|n| format!("get k{n}")).collect();
-    assert_eq!(*order.lock().expect("no panic"), expected);
+    // Some may have been asked for together.
+    let lines = order.lock().expect("no panic").join(" ");
+    let keys: Vec<&str> = lines.split(' ').filter(|word| *word != "get").collect();
+    let expected: Vec<String> = (0..10).map(|n| format!("k{n}")).collect();
+    assert_eq!(keys, expected);
 }
 
 #[test]
