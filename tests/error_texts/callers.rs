@@ -83,7 +83,7 @@ fn a_key_of_any_bytes_is_shown_as_text_and_cut() {
     tells(&error, &server.address(), &told);
     assert_eq!(error.key(), Some(&odd[..]), "the bytes themselves are whole");
     // Where a key lives is no part of its name.
-    let error = client.delete(&Key::routed("k", "elsewhere")).unwrap_err();
+    let error = client.delete(Key::routed("k", "elsewhere")).unwrap_err();
     assert!(error.to_string().starts_with("delete \"k\" on "), "{error}");
 }
 

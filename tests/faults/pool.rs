@@ -217,6 +217,8 @@ fn f025_a_thousand_resets_cost_no_permit() {
     });
     let client = passive(server.address())
         .max_connections(4)
+        // Each request on a connection of its own.
+        .share(false)
         // Never down: each call is to meet a reset of its own.
         .down_after(never())
         .build()
