@@ -147,14 +147,15 @@ impl TestServer {
     /// So a test holds a reply back until it has seen what it waits for, and no longer:
     ///
     /// ```
-    /// use mcpool::testing::{Fault, TestServer, When};
+    /// use mcpool::testing::{Event, Fault, TestServer, When};
     /// use std::time::Duration;
     /// let server = TestServer::start()?;
     /// let client = mcpool::Client::new(server.address())?;
     /// server.fault(Fault::Late(Duration::from_secs(3600)), When::next(1));
     /// std::thread::scope(|scope| {
     ///     let call = scope.spawn(|| client.get::<String>("k"));
-    ///     server.wait_for(|events| events.len() == 2, Duration::from_secs(10));
+    ///     let asked = |events: &[Event]| events.iter().any(|e| matches!(e, Event::Command { .. }));
+    ///     assert!(server.wait_for(asked, Duration::from_secs(10)));
     ///     server.hurry();
     ///     assert!(call.join().unwrap().is_ok());
     /// });
