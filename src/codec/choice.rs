@@ -179,7 +179,8 @@ pub enum Codec {
     /// | counters | 0 | decimal text |
     /// | compressed | + 2 | zlib; the client's own threshold is 4096 bytes |
     ///
-    /// As in Ruby, the server cannot count in what [`Client::set`](crate::Client::set) stores: use `set_counter`. Also read:
+    /// As in Ruby, the server cannot count in what [`Client::set`](crate::Client::set) stores: use
+    /// `set_counter`, or `primitives_as_strings`, which is `raw: true` for numbers. Also read:
     /// symbols as strings, what Ruby stores with `raw: true` (flags 0) and `string_fastpath` (4), and the
     /// JSON of [`Codec::DalliJson`]. Arrays, hashes, objects and strings in other encodings are errors
     /// that carry the bytes.
