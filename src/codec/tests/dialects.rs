@@ -106,7 +106,7 @@ fn the_users_bits_of_the_flags_are_passed_over_where_the_client_has_them() {
 #[test]
 fn flags_that_no_value_of_the_client_has_are_unknown() {
     for (codec, unknown) in [
-        (Codec::Spymemcached, &[4, 8, 0x900, 0x8000, 0x1_0000, u32::MAX & !3][..]),
+        (Codec::Spymemcached, &[4, 8, 0x900, 0x8000, 0x1_0000, !3][..]),
         (Codec::PhpMemcached, &[8, 15, 0x10, 0x20, 0x31 + 7, 0x100]),
         (Codec::PeclMemcache, &[4, 0x200, 0x400, 0x301, 0x1000]),
         (Codec::Pymemcache, &[3, 5, 17, 32, 0x1_0000, 0x8000_0000]),
