@@ -47,7 +47,8 @@ pub struct Client {
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
-    pub(crate) key: WireKey,
+    /// As it goes over the wire.
+    pub(crate) key: &'a [u8],
     pub(crate) timing: Timing,
     by: Option<&'a [u8]>,
     hash: Option<i32>,
@@ -196,8 +197,10 @@ impl Client {
         let timing = self.timing();
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
-            let call = Call { verb, key: self.wire(key)?, timing, by: key.by, hash: key.hash };
-            run(&call).map_err(|e| e.with_call(verb, Some(call.key.as_bytes())))
+            let mut room = None;
+            let wire = self.keys.wire_in(key.bytes, &mut room)?;
+            let call = Call { verb, key: wire, timing, by: key.by, hash: key.hash };
+            run(&call).map_err(|e| e.with_call(verb, Some(wire)))
         });
         outcome.or_else(|e| {
             let e = e.with_call(verb, Some(key.bytes)).with_elapsed(timing.started.elapsed());
@@ -245,11 +248,7 @@ impl Client {
 
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
-        Target {
-            place: self.by.unwrap_or_else(|| self.key.as_bytes()),
-            hash: self.hash,
-            only: None,
-        }
+        Target { place: self.by.unwrap_or(self.key), hash: self.hash, only: None }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::lease::answers;
+use super::lease::{IDLE_CHECK, Live, answers};
+use super::line::Use;
 use super::node::NodePool;
 use crate::health::{Failure, Gate};
 use crate::time::{Attempt, Deadline};
@@ -12,7 +13,19 @@ impl NodePool {
     /// One pass: closes what is idle or old, then opens up to the minimum while the node answers.
     pub(super) fn tend(&self, now: Instant) {
         self.discard_all(self.line.take_idle(|live, stay| self.is_surplus(live, stay, now)));
+        self.discard_dead(now);
         self.open_up_to(self.config.min_connections);
+    }
+
+    /// Looks at what has been idle for a while, and closes what the server closed.
+    fn discard_dead(&self, now: Instant) {
+        let long_idle = |live: &Live| now.saturating_duration_since(live.used) >= IDLE_CHECK;
+        // Out of the line, since a look is a system call.
+        for live in self.line.take_idle(|live, _| long_idle(live)) {
+            let fit = live.connection.is_quiet();
+            let gone = if fit { self.line.give_back(live, Use::Alone) } else { Some(live) };
+            self.discard_all(gone.into_iter().collect());
+        }
     }
 
     /// Opens connections until `want` are open; stops at the first failure.
@@ -34,7 +47,7 @@ impl NodePool {
         let want = usize::try_from(want).unwrap_or(usize::MAX);
         let mut opened = 0;
         while self.health.is_up() && self.line.dial_below(want) {
-            self.dial(deadline)?.finish(Instant::now());
+            self.dial(deadline, Use::Alone)?.finish(Instant::now());
             opened += 1;
         }
         Ok(opened)
