@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compress;
 use super::custom::CustomCodec;
 use super::json::Json;
 use super::layout::Layout;
@@ -214,6 +215,20 @@ pub enum Codec {
 }
 
 impl Codec {
+    /// What these flags say of a value's bytes, in words; `None` when this codec does not know them.
+    ///
+    /// A custom codec stands behind [`Codec::Json`], whose words these are then.
+    ///
+    /// ```
+    /// use mcpool::Codec;
+    /// assert_eq!(Codec::PhpMemcached.meaning(6).as_deref(), Some("JSON"));
+    /// assert_eq!(Codec::Pymemcache.meaning(8 + 16).as_deref(), Some("text or bytes, compressed with zlib"));
+    /// assert_eq!(Codec::Whalin.meaning(1 << 30), None);
+    /// ```
+    pub fn meaning(&self, flags: u32) -> Option<String> {
+        compress::meaning(self.layout(), flags)
+    }
+
     /// All but [`Codec::Custom`], for those who try each.
     #[cfg(any(test, feature = "_fuzzing"))]
     pub(crate) const SHIPPED: [Self; 16] = [
