@@ -10,8 +10,9 @@ use mcpool::{BackOff, Client, DownAfter, ErrorKind, NodeState, Ttl};
 
 use super::common::{OVERSHOOT, busy};
 use crate::support::blackhole::blackhole;
-use crate::support::clients::{state, status, steady};
+use crate::support::clients::{hasty, state, status, steady};
 use crate::support::memcached::Memcached;
+use crate::support::script::Script;
 use crate::support::watch::until;
 
 /// Opens connections by as many calls at once, and leaves them idle.
@@ -136,4 +137,29 @@ fn a_server_that_returns_is_used_within_the_back_off() {
     let took = back.elapsed();
     assert!(took < back_off.max() + *OVERSHOOT, "took {took:?}");
     client.set("k", "v", Ttl::NEVER).expect("stored");
+}
+
+#[test]
+fn a_call_that_began_before_its_server_came_back_does_not_take_it_out_again() {
+    // The first two connections are never answered.
+    let server = Script::start(|peer| {
+        while peer.line().is_some() {
+            if peer.number > 2 {
+                peer.send("END\r\n");
+            }
+        }
+    });
+    let address = server.address();
+    let client = hasty(address.as_str()).min_connections(0).share(false).build().expect("settings");
+    let old = client.with_timeout(Duration::from_millis(1500)).expect("a handle");
+    let new = client.with_timeout(Duration::from_millis(500)).expect("a handle");
+    thread::scope(|scope| {
+        let old = scope.spawn(|| old.get::<String>("k").expect_err("unanswered").kind());
+        until("the first call is under way", || status(&client, &address).dials == 1);
+        assert_eq!(new.get::<String>("k").expect_err("unanswered").kind(), ErrorKind::Timeout);
+        until("the server answers the probe", || state(&client, &address) == NodeState::Up);
+        assert_eq!(old.join().expect("no panic"), ErrorKind::Timeout);
+    });
+    assert_eq!(state(&client, &address), NodeState::Up);
+    client.get::<String>("k").expect("answered");
 }
