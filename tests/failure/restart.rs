@@ -96,7 +96,9 @@ fn connecting(port: u16) -> BTreeSet<String> {
 #[test]
 fn thirty_two_threads_make_no_more_than_two_connects_at_once() {
     let hole = blackhole();
-    let settings = steady(hole.address()).connect_timeout(Duration::from_secs(2));
+    let settings = steady(hole.address())
+        .timeout(Duration::from_secs(3))
+        .connect_timeout(Duration::from_millis(600));
     let client = settings.build().expect("settings");
     thread::scope(|scope| {
         let threads: Vec<_> = (0..32).map(|_| scope.spawn(|| client.get::<String>("k"))).collect();
