@@ -167,6 +167,15 @@ impl Client {
         Ok(self.keys.wire(key.bytes)?)
     }
 
+    /// The same without copying a key that goes out as it is; another is made in `room`.
+    pub(crate) fn wire_in<'k>(
+        &self,
+        key: KeyRef<'k>,
+        room: &'k mut Option<WireKey>,
+    ) -> Result<&'k [u8]> {
+        Ok(self.keys.wire_in(key.bytes, room)?)
+    }
+
     /// Refuses a value that is above the configured limit.
     pub(crate) fn check_size(&self, len: usize) -> Result<()> {
         match self.core.config.max_value_bytes {
@@ -198,7 +207,7 @@ impl Client {
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
             let mut room = None;
-            let wire = self.keys.wire_in(key.bytes, &mut room)?;
+            let wire = self.wire_in(key, &mut room)?;
             let call = Call { verb, key: wire, timing, by: key.by, hash: key.hash };
             run(&call).map_err(|e| e.with_call(verb, Some(wire)))
         });
