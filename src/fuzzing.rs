@@ -4,7 +4,9 @@
 
 #![expect(clippy::panic, reason = "a broken promise is what a fuzz target panics for")]
 
-use crate::codec::{Codec, Transcoder};
+use std::collections::BTreeMap;
+
+use crate::codec::{Codec, Settings, Transcoder};
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, StoreVerb};
 use crate::types::{KeyRules, Server};
 
@@ -102,20 +104,20 @@ pub fn server_address(text: &str) {
 pub fn stored_value(input: &[u8]) {
     let (flags, bytes) = input.split_at_checked(4).unwrap_or((&[], input));
     let flags = flags.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
-    for codec in [Codec::Json, Codec::Whalin, Codec::Raw] {
-        for as_strings in [false, true] {
-            let codec = Transcoder::new(codec.clone(), as_strings);
-            read::<String>(&codec, flags, bytes);
-            read::<Vec<u8>>(&codec, flags, bytes);
-            read::<i64>(&codec, flags, bytes);
-            read::<u8>(&codec, flags, bytes);
-            read::<f64>(&codec, flags, bytes);
-            read::<bool>(&codec, flags, bytes);
-            read::<char>(&codec, flags, bytes);
-            read::<Option<Vec<i32>>>(&codec, flags, bytes);
-            read::<serde_json::Value>(&codec, flags, bytes);
-            let _ = codec.decode_counter(flags, bytes.to_vec());
-        }
+    for codec in Codec::SHIPPED {
+        let settings = Settings { max_inflated: 1 << 14, ..Settings::default() };
+        let codec = Transcoder::new(codec, settings);
+        read::<String>(&codec, flags, bytes);
+        read::<Vec<u8>>(&codec, flags, bytes);
+        read::<i64>(&codec, flags, bytes);
+        read::<u8>(&codec, flags, bytes);
+        read::<f64>(&codec, flags, bytes);
+        read::<bool>(&codec, flags, bytes);
+        read::<char>(&codec, flags, bytes);
+        read::<Option<Vec<i32>>>(&codec, flags, bytes);
+        read::<BTreeMap<String, Vec<bool>>>(&codec, flags, bytes);
+        read::<serde_json::Value>(&codec, flags, bytes);
+        let _ = codec.decode_counter(flags, bytes.to_vec());
     }
 }
 

@@ -1,6 +1,10 @@
 //! Deadlines: one moment per call, spent across all its steps.
 
+mod jitter;
+
 use std::time::{Duration, Instant};
+
+pub(crate) use jitter::Jitter;
 
 /// The moment by which a call has to have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

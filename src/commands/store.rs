@@ -11,6 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Reply, Request, StoreVerb, Verb};
 use crate::types::{ToKey, Ttl};
 
+/// Why nothing is put before or behind a value while values are compressed.
+const TO_COMPRESSED: &str = "with `compress_above` the stored value may be compressed, and bytes put before or \
+                             behind it would ruin it; with_codec(Codec::Raw) does it nevertheless";
+
 /// What came of a [`cas`](Client::cas).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,11 +52,8 @@ impl Client {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<()> {
-        let reply =
-            self.encode_and_store(Verb::Set, StoreVerb::Set, &key, value, ttl.into(), || {
-                Reply::Stored
-            })?;
-        stored(reply).map(drop)
+        let miss = || Reply::Stored;
+        stored(self.encode_and_store(StoreVerb::Set, &key, value, ttl.into(), miss)?).map(drop)
     }
 
     /// Stores bytes with flags of one's own, as they are; read them with [`get_raw`](Self::get_raw).
@@ -101,7 +102,7 @@ impl Client {
         ttl: impl Into<Ttl>,
     ) -> Result<bool> {
         let miss = || Reply::NotStored;
-        stored(self.encode_and_store(Verb::Add, StoreVerb::Add, &key, value, ttl.into(), miss)?)
+        stored(self.encode_and_store(StoreVerb::Add, &key, value, ttl.into(), miss)?)
     }
 
     /// Stores a value only if there is one already; `false` if there is none.
@@ -115,14 +116,7 @@ impl Client {
         ttl: impl Into<Ttl>,
     ) -> Result<bool> {
         let miss = || Reply::NotStored;
-        stored(self.encode_and_store(
-            Verb::Replace,
-            StoreVerb::Replace,
-            &key,
-            value,
-            ttl.into(),
-            miss,
-        )?)
+        stored(self.encode_and_store(StoreVerb::Replace, &key, value, ttl.into(), miss)?)
     }
 
     /// Puts bytes behind those of a value; `false` if there is none. Expiry time and flags stay.
@@ -131,7 +125,8 @@ impl Client {
     /// says when the value would grow beyond its limit.
     ///
     /// # Errors
-    /// As [`set_raw`](Self::set_raw).
+    /// As [`set_raw`](Self::set_raw), and [`ErrorKind::Encode`] while this client compresses values
+    /// (`compress_above`), since the stored one may be compressed.
     ///
     /// ```
     /// # let server = mcpool::testing::TestServer::start()?;
@@ -142,7 +137,7 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn append(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
-        self.extend(Verb::Append, StoreVerb::Append, &key, bytes.as_ref())
+        self.extend(StoreVerb::Append, &key, bytes.as_ref())
     }
 
     /// Puts bytes before those of a value; `false` if there is none. Expiry time and flags stay.
@@ -150,7 +145,7 @@ impl Client {
     /// # Errors
     /// As [`append`](Self::append).
     pub fn prepend(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
-        self.extend(Verb::Prepend, StoreVerb::Prepend, &key, bytes.as_ref())
+        self.extend(StoreVerb::Prepend, &key, bytes.as_ref())
     }
 
     /// Stores a value only if the present one is still the version that `token` stands for.
@@ -207,13 +202,16 @@ impl Client {
         )
     }
 
-    fn extend(&self, verb: Verb, store: StoreVerb, key: &impl ToKey, value: &[u8]) -> Result<bool> {
+    fn extend(&self, verb: StoreVerb, key: &impl ToKey, value: &[u8]) -> Result<bool> {
         self.call(
-            verb,
+            verb.verb(),
             key,
             || false,
             |call| {
-                let store = Store { verb: store, flags: 0, exptime: 0, value, only: None };
+                if self.codec().compresses() {
+                    return Err(Error::new(ErrorKind::Encode, TO_COMPRESSED));
+                }
+                let store = Store { verb, flags: 0, exptime: 0, value, only: None };
                 stored(self.store(call, &store)?)
             },
         )
@@ -221,17 +219,16 @@ impl Client {
 
     fn encode_and_store<T: Serialize + ?Sized>(
         &self,
-        verb: Verb,
-        store: StoreVerb,
+        verb: StoreVerb,
         key: &impl ToKey,
         value: &T,
         ttl: Ttl,
         miss: impl FnOnce() -> Reply,
     ) -> Result<Reply> {
-        self.call(verb, key, miss, |call| {
+        self.call(verb.verb(), key, miss, |call| {
             let exptime = ttl.wire(SystemTime::now())?;
             self.encoded(value, |flags, value| {
-                self.store(call, &Store { verb: store, flags, exptime, value, only: None })
+                self.store(call, &Store { verb, flags, exptime, value, only: None })
             })
         })
     }

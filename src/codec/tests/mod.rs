@@ -1,7 +1,10 @@
 //! What users get from the codecs, by theme; here what the themes share.
 
+mod compressed;
 mod custom;
 mod golden;
+mod golden_java;
+mod golden_others;
 mod hostile;
 mod kinds;
 mod refused;
@@ -12,23 +15,33 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Codec, DecodeError, EncodeError, Transcoder};
+use super::{Codec, DecodeError, EncodeError, Settings, Transcoder};
+
+fn transcoder(codec: Codec, primitives_as_strings: bool) -> Transcoder {
+    Transcoder::new(codec, Settings { primitives_as_strings, ..Settings::default() })
+}
 
 fn json() -> Transcoder {
     Transcoder::default()
 }
 
 fn whalin() -> Transcoder {
-    Transcoder::new(Codec::Whalin, false)
+    transcoder(Codec::Whalin, false)
 }
 
 fn raw() -> Transcoder {
-    Transcoder::new(Codec::Raw, false)
+    transcoder(Codec::Raw, false)
 }
 
 /// Every codec that takes any value, with both settings.
 fn general() -> [Transcoder; 4] {
-    [json(), Transcoder::new(Codec::Json, true), whalin(), Transcoder::new(Codec::Whalin, true)]
+    [json(), transcoder(Codec::Json, true), whalin(), transcoder(Codec::Whalin, true)]
+}
+
+/// The same, and those of the other clients.
+fn every() -> Vec<Transcoder> {
+    let codecs = Codec::SHIPPED.into_iter().filter(|codec| !matches!(codec, Codec::Raw));
+    codecs.flat_map(|codec| [transcoder(codec.clone(), false), transcoder(codec, true)]).collect()
 }
 
 fn encode<T: Serialize + ?Sized>(
@@ -40,6 +53,11 @@ fn encode<T: Serialize + ?Sized>(
     assert!(out.starts_with(b"before"), "what stood in the buffer is gone");
     assert!(flags.is_ok() || out == b"before", "an error left bytes behind");
     flags.map(|flags| (flags, out.split_off(6)))
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    let pairs = (0..hex.len()).step_by(2).map(|at| &hex[at..at + 2]);
+    pairs.map(|pair| u8::from_str_radix(pair, 16).expect(hex)).collect()
 }
 
 fn stored<T: Serialize + ?Sized>(codec: &Transcoder, value: &T) -> (u32, Vec<u8>) {
