@@ -26,8 +26,14 @@ impl Asked {
         let line = wire.get(at..).unwrap_or_default();
         let len = memchr::memchr(b'\r', line).unwrap_or(line.len());
         // The command's name, and the expiry time of a gat.
-        let words = if matches!(verb, Verb::Gat | Verb::Gats) { 2 } else { 1 };
-        let head = memchr::memchr_iter(b' ', line).nth(words - 1).map_or(len, |space| space + 1);
+        let name = verb.name().len() + 1;
+        let head = match verb {
+            Verb::Gat | Verb::Gats => {
+                let rest = line.get(name..).unwrap_or_default();
+                memchr::memchr(b' ', rest).map_or(len, |space| name + space + 1)
+            }
+            _ => name,
+        };
         let start = at + head;
         Self { start, end: at + len, cursor: (start, 0), answered: 0 }
     }
