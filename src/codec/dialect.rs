@@ -17,6 +17,8 @@ use super::text::{self, Primitive};
 pub(super) struct Dialect {
     pub(super) name: &'static str,
     pub(super) text: u32,
+    /// The flags of text that nothing is put around.
+    pub(super) plain: u32,
     pub(super) bytes: u32,
     pub(super) json: u32,
     /// Whether strings are JSON, too.
@@ -132,8 +134,7 @@ impl Layout for Dialect {
         let start = out.len();
         if as_strings {
             value.push_json(out)?;
-            self.dress(Dressed::Text, out, start);
-            return Ok(self.text);
+            return Ok(self.plain);
         }
         match value {
             Primitive::Bool(value) => {

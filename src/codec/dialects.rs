@@ -11,6 +11,7 @@ use super::notation;
 const UNTYPED: Dialect = Dialect {
     name: "Gomemcache",
     text: 0,
+    plain: 0,
     bytes: 0,
     json: flags::JSON,
     quoted: false,
@@ -121,6 +122,7 @@ pub(super) static PECL_MEMCACHE: Dialect = Dialect {
 pub(super) static PYMEMCACHE: Dialect = Dialect {
     name: "Pymemcache",
     text: 16,
+    plain: 16,
     json: 16 | flags::JSON,
     integers: Integers::Text(2),
     counter: 2,
@@ -160,6 +162,7 @@ pub(super) static PYTHON_MEMCACHED: Dialect = Dialect {
 pub(super) static PYTHON_BINARY_MEMCACHED: Dialect = Dialect {
     name: "PythonBinaryMemcached",
     text: 0,
+    plain: 0,
     bytes: 16,
     json: flags::JSON,
     ..PYTHON_MEMCACHED

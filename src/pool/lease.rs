@@ -11,11 +11,14 @@ use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
 /// A socket unused for this long is looked at before it is used.
-const IDLE_CHECK: Duration = Duration::from_secs(1);
+pub(super) const IDLE_CHECK: Duration = Duration::from_secs(1);
 
-/// An open connection with its permit; the socket closes before the permit goes back.
+/// An open connection with its permit, in a box: it changes hands often, and is large.
+pub(super) type Live = Box<Opened>;
+
+/// An open connection; the socket closes before the permit goes back.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct Opened {
     pub(super) connection: Connection,
     _permit: Permit,
     pub(super) generation: u64,
@@ -124,7 +127,7 @@ impl NodePool {
             Ok(stream) => {
                 let now = Instant::now();
                 self.stats().dials.one();
-                let live = Live {
+                let live = Box::new(Opened {
                     connection: Connection::new(stream, self.limits, now),
                     _permit: permit,
                     generation: self.generation(),
@@ -132,7 +135,7 @@ impl NodePool {
                     used: now,
                     proven: false,
                     scratch: Scratch::default(),
-                };
+                });
                 right.used();
                 Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
             }

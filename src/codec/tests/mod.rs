@@ -2,6 +2,8 @@
 
 mod compressed;
 mod custom;
+mod dialects;
+mod foreign;
 mod golden;
 mod golden_java;
 mod golden_others;

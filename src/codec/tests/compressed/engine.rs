@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
 use super::{marked, unreadable};
-use crate::codec::tests::{read, stored};
+use crate::codec::tests::{read, stored, unhex};
 use crate::codec::{Codec, DecodeErrorKind, Settings, Transcoder};
 
 fn above(codec: Codec, bytes: usize) -> Transcoder {
@@ -169,4 +169,30 @@ fn xmemcacheds_zlib_under_the_mark_of_gzip_is_read() {
         let codec = Transcoder::new(codec, Settings::default());
         assert_eq!(read::<Vec<u8>>(&codec, &(2, super::ZLIB.to_vec())).unwrap(), b"hello");
     }
+}
+
+/// Also where Whalin's client kept what compression had made larger.
+#[test]
+fn what_whalins_client_compressed_is_read() {
+    let codec = Transcoder::new(Codec::Whalin, Settings::default());
+    let mut values = 0;
+    let file = include_str!("../../../../tests/vectors/whalin-compressed.tsv");
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        let [kind, value, flags, hex] =
+            <[&str; 4]>::try_from(line.split('\t').collect::<Vec<_>>()).expect(line);
+        let value: String = serde_json::from_str(value).expect(line);
+        let stored = (flags.parse().expect(line), unhex(hex));
+        if kind.starts_with("String") {
+            let text = match value.strip_prefix("x*") {
+                Some(length) => "x".repeat(length.parse().expect(length)),
+                None => value,
+            };
+            assert!(read::<String>(&codec, &stored).unwrap() == text, "{line}");
+            values += 1;
+        } else {
+            let kind = unreadable::<String>(&codec, stored.0, &stored.1).kind();
+            assert_eq!(kind, DecodeErrorKind::JavaObject, "{line}");
+        }
+    }
+    assert_eq!(values, 12);
 }
