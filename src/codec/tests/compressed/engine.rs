@@ -111,7 +111,7 @@ fn damaged_cut_or_lengthened_values_are_corrupt_and_never_a_part_of_the_value() 
         for at in 0..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0x10;
-            if let Ok(read) = codec.decode::<Vec<u8>>(flags, changed.clone()) {
+            if let Ok(read) = codec.decode::<Vec<u8>>(flags, &mut changed.clone()) {
                 assert_eq!(read, b"hello", "byte {at} of {whole:?}");
             }
         }
