@@ -50,8 +50,9 @@ pub(crate) struct Call<'a> {
     /// As it goes over the wire.
     pub(crate) key: &'a [u8],
     pub(crate) timing: Timing,
-    by: Option<&'a [u8]>,
-    hash: Option<i32>,
+    given: KeyRef<'a>,
+    /// How many bytes of the key have no say in its server.
+    unhashed: usize,
 }
 
 impl Client {
@@ -167,6 +168,11 @@ impl Client {
         Ok(self.keys.wire(key.bytes)?)
     }
 
+    /// How many bytes of a wire key have no say in its server.
+    pub(crate) fn unhashed(&self) -> usize {
+        self.keys.unhashed()
+    }
+
     /// Refuses a value that is above the configured limit.
     pub(crate) fn check_size(&self, len: usize) -> Result<()> {
         match self.core.config.max_value_bytes {
@@ -199,7 +205,8 @@ impl Client {
         let outcome = self.check_open().and_then(|()| {
             let mut room = None;
             let wire = self.keys.wire_in(key.bytes, &mut room)?;
-            let call = Call { verb, key: wire, timing, by: key.by, hash: key.hash };
+            let (given, unhashed) = (key, self.unhashed());
+            let call = Call { verb, key: wire, timing, given, unhashed };
             run(&call).map_err(|e| e.with_call(verb, Some(wire)))
         });
         outcome.or_else(|e| {
@@ -248,7 +255,11 @@ impl Client {
 
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
-        Target { place: self.by.unwrap_or(self.key), hash: self.hash, only: None }
+        Target {
+            place: self.given.place(self.key, self.unhashed),
+            hash: self.given.hash,
+            only: None,
+        }
     }
 }
 

@@ -192,7 +192,7 @@ impl Dialect {
         match row {
             Some((_, reading)) => Some(*reading),
             // Numbers of our own, which the client has not.
-            None if flags == self.json || flags == flags::JSON => Some(Reading::Json),
+            None if flags == self.json => Some(Reading::Json),
             None if flags == flags::NONE => Some(Reading::None),
             None => None,
         }
