@@ -4,9 +4,11 @@
 
 #![expect(clippy::panic, reason = "a broken promise is what a fuzz target panics for")]
 
-use crate::codec::{Codec, Transcoder};
+use std::collections::BTreeMap;
+
+use crate::codec::{Codec, Settings, Transcoder};
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, StoreVerb};
-use crate::types::{KeyRules, Server};
+use crate::types::{KeyRules, LongKeys, Server};
 
 /// Reads `stream` as the replies to each of a set of batches.
 ///
@@ -102,36 +104,41 @@ pub fn server_address(text: &str) {
 pub fn stored_value(input: &[u8]) {
     let (flags, bytes) = input.split_at_checked(4).unwrap_or((&[], input));
     let flags = flags.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
-    for codec in [Codec::Json, Codec::Whalin, Codec::Raw] {
-        for as_strings in [false, true] {
-            let codec = Transcoder::new(codec.clone(), as_strings);
-            read::<String>(&codec, flags, bytes);
-            read::<Vec<u8>>(&codec, flags, bytes);
-            read::<i64>(&codec, flags, bytes);
-            read::<u8>(&codec, flags, bytes);
-            read::<f64>(&codec, flags, bytes);
-            read::<bool>(&codec, flags, bytes);
-            read::<char>(&codec, flags, bytes);
-            read::<Option<Vec<i32>>>(&codec, flags, bytes);
-            read::<serde_json::Value>(&codec, flags, bytes);
-            let _ = codec.decode_counter(flags, bytes.to_vec());
-        }
+    for codec in Codec::SHIPPED {
+        let settings = Settings { max_inflated: 1 << 14, ..Settings::default() };
+        let codec = Transcoder::new(codec, settings);
+        read::<String>(&codec, flags, bytes);
+        read::<Vec<u8>>(&codec, flags, bytes);
+        read::<i64>(&codec, flags, bytes);
+        read::<u8>(&codec, flags, bytes);
+        read::<f64>(&codec, flags, bytes);
+        read::<bool>(&codec, flags, bytes);
+        read::<char>(&codec, flags, bytes);
+        read::<Option<Vec<i32>>>(&codec, flags, bytes);
+        read::<BTreeMap<String, Vec<bool>>>(&codec, flags, bytes);
+        read::<serde_json::Value>(&codec, flags, bytes);
+        let _ = codec.decode_counter(flags, bytes.to_vec());
     }
 }
 
 fn read<T: serde::de::DeserializeOwned>(codec: &Transcoder, flags: u32, bytes: &[u8]) {
-    if let Err(e) = codec.decode::<T>(flags, bytes.to_vec()) {
+    if let Err(e) = codec.decode::<T>(flags, &mut bytes.to_vec()) {
         assert_eq!((e.flags(), e.bytes()), (flags, bytes));
     }
 }
 
-/// Puts a key on its wire form, plain and URL-encoded, with and without a prefix.
+/// Puts a key on its wire form, plain and URL-encoded, with and without a prefix, long ones refused and digested.
 ///
 /// Promises: no panic; what is accepted has 1 to 250 bytes and none that could end the command line.
 pub fn key(bytes: &[u8]) {
     for prefix in [&b""[..], b"app:"] {
-        for sanitize in [false, true] {
-            let rules = KeyRules { prefix: prefix.to_vec(), sanitize };
+        for (sanitize, long) in [
+            (false, LongKeys::Refuse),
+            (true, LongKeys::Refuse),
+            (false, LongKeys::Md5),
+            (true, LongKeys::Md5),
+        ] {
+            let rules = KeyRules { prefix: prefix.to_vec(), sanitize, long, ..KeyRules::default() };
             if let Ok(wire) = rules.wire(bytes) {
                 let wire = wire.as_bytes();
                 assert!((1..=250).contains(&wire.len()) && wire.starts_with(prefix));

@@ -26,7 +26,7 @@
 //!
 //! - Settings, each with its default: [`ClientBuilder`]. Addresses: [`Server`]. Lifetimes of values: [`Ttl`].
 //! - What a type becomes on the server, and how to read what other clients wrote: [`Codec`], [`Preset`].
-//! - Which server a key lives on: [`Placement`], [`Key::routed`]. What happens when it fails: [`Failover`],
+//! - Which server a key lives on: [`Placement`], [`KeyHash`], [`NameForm`], [`Key::routed`]; where other clients look: [`interop::explain`]. What happens when it fails: [`Failover`],
 //!   [`BackOff`], [`DownAfter`].
 //! - What went wrong, where, and whether it may have been applied: [`Error`], [`ErrorKind`].
 //! - Many keys in one call, each with its own outcome: [`MultiGet`], [`Outcomes`].
@@ -72,7 +72,7 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod health;
-mod interop;
+pub mod interop;
 mod net;
 mod pool;
 mod protocol;
@@ -85,14 +85,16 @@ mod time;
 mod types;
 
 pub use client::{Client, ClientBuilder, ServerStatus, Status};
-pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError};
+pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError, FlagMeaning};
 pub use commands::{CasOutcome, CasToken, DumpedKey, Hits, Item, MultiGet, Outcomes, PerServer};
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use health::{BackOff, DownAfter, NodeState};
 pub use interop::{Preset, PresetError};
-pub use ring::{Placement, PlacementError};
+pub use ring::{KeyHash, NameForm, Placement, PlacementError};
 pub use router::Failover;
-pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
+pub use types::{
+    Key, KeyError, LongKeys, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError,
+};
 
 /// Runs the examples of the README as tests.
 #[cfg(doctest)]

@@ -13,6 +13,9 @@ mod admin;
 mod auth;
 #[path = "faults/cas.rs"]
 mod cas;
+#[cfg(feature = "compression")]
+#[path = "faults/compressed.rs"]
+mod compressed;
 #[path = "faults/compression.rs"]
 mod compression;
 #[path = "faults/counters.rs"]
@@ -41,10 +44,14 @@ mod noreply;
 mod parsing;
 #[path = "faults/pool.rs"]
 mod pool;
+#[path = "faults/pool_size.rs"]
+mod pool_size;
 #[path = "faults/process.rs"]
 mod process;
 #[path = "faults/proxies.rs"]
 mod proxies;
+#[path = "faults/recovery.rs"]
+mod recovery;
 #[path = "faults/server_limits.rs"]
 mod server_limits;
 #[path = "contract/stand.rs"]

@@ -1,17 +1,18 @@
 //! The builder: one method a setting, each with its meaning, unit and default.
 
-use std::sync::Arc;
+use std::fmt;
 use std::time::Duration;
 
 use super::config::Config;
 use super::handle::Client;
+use super::observer::Observer;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::health::{BackOff, DownAfter};
 use crate::interop::Preset;
 use crate::ring::Placement;
 use crate::router::Failover;
-use crate::types::ServerList;
+use crate::types::{LongKeys, ServerList};
 
 /// Settings of a [`Client`], each with a default; [`build`](Self::build) checks them all and connects to nothing.
 ///
@@ -26,10 +27,21 @@ use crate::types::ServerList;
 /// # let _ = client;
 /// # Ok::<(), mcpool::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ClientBuilder {
     config: Config,
+    by_hand: ByHand,
+}
+
+/// Which of the settings that a preset has were set by themselves, and stay.
+#[derive(Clone, Copy, Default)]
+struct ByHand {
+    codec: bool,
+    placement: bool,
+    sanitize_keys: bool,
+    hash_prefix: bool,
+    long_keys: bool,
 }
 
 impl ClientBuilder {
@@ -159,19 +171,39 @@ impl ClientBuilder {
     /// Which server a key lives on (default [`Placement::Consistent`]; Whalin's `hashingAlg`).
     pub fn placement(mut self, placement: Placement) -> Self {
         self.config.placement = placement;
+        self.by_hand.placement = true;
         self
     }
 
     /// How values become bytes and flags (default [`Codec::Json`]).
     pub fn codec(mut self, codec: Codec) -> Self {
         self.config.codec = codec;
+        self.by_hand.codec = true;
         self
     }
 
     /// Stores numbers, booleans and chars under the string flag, so that any client reads them as strings
     /// (default off; Whalin's `primitiveAsString`).
     pub fn primitives_as_strings(mut self, on: bool) -> Self {
-        self.config.primitives_as_strings = on;
+        self.config.values.primitives_as_strings = on;
+        self
+    }
+
+    /// Compresses values of more than this many bytes as the codec's client does, and of never less than 64
+    /// (default: never; Whalin's `compressEnable` and `compressThreshold`, which were on and 30 KiB).
+    ///
+    /// A value stays plain when compression would not make it smaller, or not by as much as the codec's client
+    /// asks for. [`Codec::Raw`], [`Codec::Custom`], [`Codec::Gomemcache`] and [`Codec::RustMemcache`] compress
+    /// nothing; neither do `set_raw`, `append`, `prepend` and counters. Compressed values are read whatever the
+    /// setting.
+    ///
+    /// `append` and `prepend` cannot see whether the stored value is compressed, and would ruin it; with this
+    /// setting they are refused as [`ErrorKind::Encode`](crate::ErrorKind::Encode). Where all values under a
+    /// key are known to be plain, `client.with_codec(Codec::Raw)` still does them. Without this setting, be
+    /// sure that no other client compresses what is appended to.
+    #[cfg(feature = "compression")]
+    pub fn compress_above(mut self, bytes: usize) -> Self {
+        self.config.values.compress_above = Some(bytes);
         self
     }
 
@@ -181,12 +213,30 @@ impl ClientBuilder {
     /// and the 250 bytes are counted after encoding.
     pub fn sanitize_keys(mut self, on: bool) -> Self {
         self.config.keys.sanitize = on;
+        self.by_hand.sanitize_keys = true;
         self
     }
 
     /// Put before every key, once and as it is; it counts toward the 250 bytes (default none).
     pub fn key_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.config.keys.prefix = prefix.into();
+        self
+    }
+
+    /// Whether the prefix takes part in choosing a key's server (default on).
+    ///
+    /// Off, a key lives where it would live without the prefix: as in libmemcached and PHP unless
+    /// `HASH_WITH_PREFIX_KEY` is set, in pymemcache and in Perl, whose presets turn it off.
+    pub fn hash_prefix(mut self, on: bool) -> Self {
+        self.config.keys.hash_without_prefix = !on;
+        self.by_hand.hash_prefix = true;
+        self
+    }
+
+    /// What becomes of a key that is too long for memcached (default [`LongKeys::Refuse`]).
+    pub fn long_keys(mut self, rule: LongKeys) -> Self {
+        self.config.keys.long = rule;
+        self.by_hand.long_keys = true;
         self
     }
 
@@ -203,8 +253,9 @@ impl ClientBuilder {
     /// Told once of each failed call, on the caller's thread, with nothing locked (default none; Whalin's `errorHandler`).
     ///
     /// A call for many keys tells its first error, a call with one result a server the error of each that failed.
+    /// It may use the client: it is not told of the calls that it makes itself.
     pub fn observer(mut self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.config.observer = Some(Arc::new(observer));
+        self.config.observer = Some(Observer::new(observer));
         self
     }
 
@@ -275,8 +326,9 @@ impl ClientBuilder {
 
     /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared (default none).
     ///
-    /// It overwrites [`codec`](Self::codec), [`placement`](Self::placement) and
-    /// [`sanitize_keys`](Self::sanitize_keys): where the cluster differs, set those behind it.
+    /// They are [`codec`](Self::codec), [`placement`](Self::placement), [`sanitize_keys`](Self::sanitize_keys),
+    /// [`hash_prefix`](Self::hash_prefix) and [`long_keys`](Self::long_keys). Where the cluster differs, set one of them
+    /// as well, before or behind: what is set by itself stays.
     ///
     /// ```
     /// use mcpool::{Client, Placement, Preset};
@@ -290,10 +342,22 @@ impl ClientBuilder {
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn preset(mut self, preset: Preset) -> Self {
-        let bundle = preset.bundle();
-        self.config.codec = bundle.codec;
-        self.config.placement = bundle.placement;
-        self.config.keys.sanitize = bundle.sanitize_keys;
+        let (bundle, by_hand, config) = (preset.bundle(), self.by_hand, &mut self.config);
+        if let Some(codec) = bundle.codec.filter(|_| !by_hand.codec) {
+            config.codec = codec;
+        }
+        if !by_hand.placement {
+            config.placement = bundle.placement;
+        }
+        if !by_hand.sanitize_keys {
+            config.keys.sanitize = bundle.sanitize_keys;
+        }
+        if !by_hand.hash_prefix {
+            config.keys.hash_without_prefix = !bundle.hash_prefix;
+        }
+        if !by_hand.long_keys {
+            config.keys.long = bundle.long_keys;
+        }
         self
     }
 
@@ -306,7 +370,14 @@ impl ClientBuilder {
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;
+            self.config.values.max_inflated = n;
         }
         Client::from_config(self.config)
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder").field("config", &self.config).finish()
     }
 }

@@ -9,7 +9,7 @@ use super::builder::ClientBuilder;
 use super::config::Config;
 use super::core::Core;
 use crate::codec::{Codec, Transcoder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Phase, Result};
 use crate::protocol::{Batch, Scratch, Verb};
 use crate::router::{Answer, Router, Shape, Target, Timing};
 use crate::stats::ClientStats;
@@ -17,7 +17,7 @@ use crate::time::Deadline;
 use crate::types::{KeyRef, KeyRules, ServerList, ToKey, WireKey};
 
 /// Building takes microseconds; this only bounds a machine that has stopped.
-const BUILD: Duration = Duration::from_secs(10);
+const BUILD: Duration = Duration::from_secs(60);
 
 /// A memcached client: a handle on one pool of connections per server.
 ///
@@ -50,8 +50,9 @@ pub(crate) struct Call<'a> {
     /// As it goes over the wire.
     pub(crate) key: &'a [u8],
     pub(crate) timing: Timing,
-    by: Option<&'a [u8]>,
-    hash: Option<i32>,
+    given: KeyRef<'a>,
+    /// How many bytes of the key have no say in its server.
+    unhashed: usize,
 }
 
 impl Client {
@@ -72,7 +73,7 @@ impl Client {
         let core = Core::new(config, Arc::default(), Deadline::after(Instant::now(), BUILD))?;
         Ok(Self {
             keys: Arc::new(core.config.keys.clone()),
-            codec: Transcoder::new(core.config.codec.clone(), core.config.primitives_as_strings),
+            codec: Transcoder::new(core.config.codec.clone(), core.config.values),
             timeout: core.config.timeout,
             core: Arc::new(core),
         })
@@ -97,10 +98,10 @@ impl Client {
         Ok(Self { keys: Arc::new(keys), ..self.clone() })
     }
 
-    /// A handle on the same pools that stores and reads values with another codec; `primitives_as_strings` stays.
+    /// A handle on the same pools that stores and reads values with another codec; its settings stay.
     #[must_use]
     pub fn with_codec(&self, codec: Codec) -> Self {
-        let codec = Transcoder::new(codec, self.core.config.primitives_as_strings);
+        let codec = Transcoder::new(codec, self.core.config.values);
         Self { codec, ..self.clone() }
     }
 
@@ -167,15 +168,29 @@ impl Client {
         Ok(self.keys.wire(key.bytes)?)
     }
 
+    /// The same without copying a key that goes out as it is; another is made in `room`.
+    pub(crate) fn wire_in<'k>(
+        &self,
+        key: KeyRef<'k>,
+        room: &'k mut Option<WireKey>,
+    ) -> Result<&'k [u8]> {
+        Ok(self.keys.wire_in(key.bytes, room)?)
+    }
+
+    /// How many bytes of a wire key have no say in its server.
+    pub(crate) fn unhashed(&self) -> usize {
+        self.keys.unhashed()
+    }
+
     /// Refuses a value that is above the configured limit.
     pub(crate) fn check_size(&self, len: usize) -> Result<()> {
         match self.core.config.max_value_bytes {
-            Some(max) if len > max => Err(Error::new(
-                ErrorKind::ValueTooLarge,
-                format!(
+            Some(max) if len > max => {
+                let why = format!(
                     "the value has {len} bytes, `max_value_bytes` allows {max}; nothing was sent"
-                ),
-            )),
+                );
+                Err(Error::new(ErrorKind::ValueTooLarge, why).with_phase(Phase::Prepare))
+            }
             _ => Ok(()),
         }
     }
@@ -198,8 +213,9 @@ impl Client {
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
             let mut room = None;
-            let wire = self.keys.wire_in(key.bytes, &mut room)?;
-            let call = Call { verb, key: wire, timing, by: key.by, hash: key.hash };
+            let wire = self.wire_in(key, &mut room)?;
+            let (given, unhashed) = (key, self.unhashed());
+            let call = Call { verb, key: wire, timing, given, unhashed };
             run(&call).map_err(|e| e.with_call(verb, Some(wire)))
         });
         outcome.or_else(|e| {
@@ -213,7 +229,7 @@ impl Client {
     pub(crate) fn report(&self, error: &Error) {
         self.counters().failed.one();
         if let Some(observer) = &self.core.config.observer {
-            observer(error);
+            observer.tell(error);
         }
     }
 
@@ -248,7 +264,11 @@ impl Client {
 
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
-        Target { place: self.by.unwrap_or(self.key), hash: self.hash, only: None }
+        Target {
+            place: self.given.place(self.key, self.unhashed),
+            hash: self.given.hash,
+            only: None,
+        }
     }
 }
 

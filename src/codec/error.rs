@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::types::Payload;
 
+use super::compress::{self, Form};
 use super::layout::Layout;
 
 type Source = Box<dyn Error + Send + Sync>;
@@ -101,8 +102,24 @@ pub enum DecodeErrorKind {
     Mismatch,
     /// A Java object stream, which only Java can read.
     JavaObject,
-    /// The value is compressed, and decompression is not built into this program.
+    /// A Python pickle of something else than `None`, a `bool` or a `float`.
+    Pickle,
+    /// Ruby's `Marshal` of an array, a hash, an object or a string in another encoding than UTF-8.
+    Marshal,
+    /// Perl's `Storable`, which only Perl can read.
+    Storable,
+    /// PHP's `serialize` of an object, an enum or a reference.
+    PhpObject,
+    /// PHP's igbinary, which only PHP can read.
+    Igbinary,
+    /// MessagePack, as php-memcached stores it when told to.
+    MessagePack,
+    /// The value is compressed in a way that is not built into this program; the text names it.
     Compressed,
+    /// The value is marked as compressed, and its bytes are damaged or cut short.
+    Corrupt,
+    /// The value is compressed, and larger than the client's largest value when inflated.
+    TooLarge,
     /// A counter was asked for, and the number is stored in binary form.
     BinaryCounter,
     /// The custom codec refused it.
@@ -112,10 +129,70 @@ pub enum DecodeErrorKind {
 /// Why bytes under flags have no reading.
 pub(super) enum Unreadable {
     UnknownFlags,
-    JavaObject,
-    Compressed,
+    Foreign(Format),
+    Compressed(Form),
+    #[cfg(feature = "compression")]
+    Corrupt(Form),
+    #[cfg(feature = "compression")]
+    TooLarge(usize),
     BinaryCounter,
     Mismatch(serde_json::Error),
+}
+
+/// A way to store objects that only its own language reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Java,
+    Pickle,
+    Marshal,
+    Storable,
+    Php,
+    Igbinary,
+    MessagePack,
+}
+
+impl Format {
+    /// What the bytes are.
+    pub(super) fn what(self) -> &'static str {
+        self.explain().1
+    }
+
+    /// The kind of the error, what the bytes are, and what to store instead.
+    fn explain(self) -> (DecodeErrorKind, &'static str, &'static str) {
+        match self {
+            Self::Java => (
+                DecodeErrorKind::JavaObject,
+                "a serialized Java object",
+                "a String, byte[] or number",
+            ),
+            Self::Pickle => (DecodeErrorKind::Pickle, "a Python pickle", "a str, bytes or int"),
+            Self::Marshal => (
+                DecodeErrorKind::Marshal,
+                "a Ruby array, hash or object of Marshal",
+                "a String or number, or use Dalli's serializer JSON",
+            ),
+            Self::Storable => (
+                DecodeErrorKind::Storable,
+                "a Perl structure of Storable",
+                "a string, for instance of JSON",
+            ),
+            Self::Php => (
+                DecodeErrorKind::PhpObject,
+                "a serialized PHP object, enum or reference",
+                "an array, a scalar or JSON",
+            ),
+            Self::Igbinary => (
+                DecodeErrorKind::Igbinary,
+                "a PHP value of igbinary",
+                "a scalar, or use the serializer json or php",
+            ),
+            Self::MessagePack => (
+                DecodeErrorKind::MessagePack,
+                "a PHP value of msgpack",
+                "a scalar, or use the serializer json or php",
+            ),
+        }
+    }
 }
 
 impl DecodeError {
@@ -132,9 +209,9 @@ impl DecodeError {
         Self(Box::new(DecodeInner {
             asked,
             codec: layout.name(),
-            meaning: layout.meaning(flags),
+            meaning: compress::meaning(layout, flags),
             kind,
-            why: short(&why),
+            why,
             stored,
             source: None,
         }))
@@ -200,29 +277,46 @@ impl Error for DecodeError {
 impl Unreadable {
     /// The kind, and what to say about it: what is wrong and what to do.
     fn explain(self) -> (DecodeErrorKind, String) {
-        let (kind, why) = match self {
-            Self::Mismatch(error) => return (DecodeErrorKind::Mismatch, error.to_string()),
+        match self {
+            Self::Mismatch(error) => {
+                let why = short(&error.to_string());
+                let remedy = "read it as the type it was stored as, or use get_raw for the bytes";
+                (DecodeErrorKind::Mismatch, format!("{why}; {remedy}"))
+            }
             Self::UnknownFlags => (
                 DecodeErrorKind::UnknownFlags,
-                "another client or codec stored it; use that codec, or get_raw for the bytes",
+                "another client or codec stored it; use that codec, or get_raw for the bytes"
+                    .to_owned(),
             ),
-            Self::JavaObject => (
-                DecodeErrorKind::JavaObject,
-                "a serialized Java object, which only Java reads; have it stored as a String, \
-                 byte[] or number, or use get_raw for the bytes",
+            Self::Foreign(format) => {
+                let (kind, what, instead) = format.explain();
+                (kind, format!("{what}; have it stored as {instead}, or get_raw gives the bytes"))
+            }
+            Self::Compressed(form) => {
+                let hindrance = match form {
+                    Form::Zstd => "which this crate does not read; have zlib used",
+                    _ => "and the feature `compression` is not built into this program",
+                };
+                let why = format!("compressed with {form}, {hindrance}; get_raw gives the bytes");
+                (DecodeErrorKind::Compressed, why)
+            }
+            #[cfg(feature = "compression")]
+            Self::Corrupt(form) => (
+                DecodeErrorKind::Corrupt,
+                format!("marked as compressed, but no whole {form} data; get_raw gives the bytes"),
             ),
-            Self::Compressed => (
-                DecodeErrorKind::Compressed,
-                "compressed, and the feature `compression` is not built into this program; \
-                 get_raw gives the bytes",
+            #[cfg(feature = "compression")]
+            Self::TooLarge(most) => (
+                DecodeErrorKind::TooLarge,
+                format!("more than {most} bytes when inflated; max_value_bytes sets the limit"),
             ),
             Self::BinaryCounter => (
                 DecodeErrorKind::BinaryCounter,
                 "a number in binary form, in which the server cannot count; store counters with \
-                 set_counter or with primitives_as_strings, or read this one with get",
+                 set_counter or with primitives_as_strings, or read this one with get"
+                    .to_owned(),
             ),
-        };
-        (kind, why.to_owned())
+        }
     }
 }
 

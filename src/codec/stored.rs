@@ -5,6 +5,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde_json::Error;
 use serde_json::de::SliceRead;
 
+use super::foreign::php::Php;
 use super::{elements, text};
 
 /// A stored value, as its flags tell it.
@@ -17,10 +18,14 @@ pub(super) enum Stored<'a> {
     /// A byte sequence.
     Bytes(&'a [u8]),
     Json(&'a [u8]),
+    /// A number as text, of any size; of clients that keep a `bool` as one, too.
+    Number(&'a [u8]),
+    /// Checked bytes of PHP's `serialize`.
+    Php(&'a [u8]),
     None,
     Bool(bool),
     Char(char),
-    Int(i64),
+    Int(i128),
     F32(f32),
     F64(f64),
     /// A date: milliseconds since 1970.
@@ -28,9 +33,9 @@ pub(super) enum Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Whether a `String` is just the bytes.
-    pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Text(_) | Self::Raw(_))
+    /// Whether a `String` is just the stored bytes, of which there are `len`.
+    pub(super) fn is_text(self, len: usize) -> bool {
+        matches!(self, Self::Text(bytes) | Self::Raw(bytes) if bytes.len() == len)
     }
 
     /// What else the value may be when the type asked for did not take it: text may hold JSON, and a JSON
@@ -41,6 +46,15 @@ impl Stored<'_> {
             Self::Json(bytes) if bytes.trim_ascii() == b"null" => Some(Self::None),
             _ => None,
         }
+    }
+}
+
+/// A whole number for those who take what is there.
+fn any_integer<'de, V: Visitor<'de>>(value: i128, visitor: V) -> Result<V::Value, Error> {
+    match (u64::try_from(value), i64::try_from(value)) {
+        (Ok(value), _) => visitor.visit_u64(value),
+        (_, Ok(value)) => visitor.visit_i64(value),
+        _ => visitor.visit_i128(value),
     }
 }
 
@@ -57,7 +71,7 @@ fn json<'de, T>(
 macro_rules! integers {
     ($($method:ident, $visit:ident, $kind:ident;)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            let (Self::Text(bytes) | Self::Json(bytes)) = self else {
+            let (Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes)) = self else {
                 return self.deserialize_any(visitor);
             };
             let wanted = concat!("a whole number that ", stringify!($kind), " holds");
@@ -74,6 +88,7 @@ macro_rules! structured {
                 Self::Text(bytes) | Self::Json(bytes) => {
                     json(bytes, |json| json.$method($($name,)* visitor))
                 }
+                Self::Php(bytes) => Php(bytes).read(|php| php.$method($($name,)* visitor)),
                 _ => self.deserialize_any(visitor),
             }
         }
@@ -87,6 +102,7 @@ macro_rules! sequences {
             match self {
                 Self::Text(bytes) | Self::Raw(bytes) => elements::visit(bytes, true, visitor),
                 Self::Json(bytes) => json(bytes, |json| json.$method($($name,)* visitor)),
+                Self::Php(bytes) => Php(bytes).read(|php| php.$method($($name,)* visitor)),
                 _ => self.deserialize_any(visitor),
             }
         }
@@ -104,13 +120,14 @@ impl<'de> Deserializer<'de> for Stored<'de> {
             },
             Self::Bytes(bytes) => elements::visit(bytes, false, visitor),
             Self::Json(bytes) => json(bytes, |json| json.deserialize_any(visitor)),
+            // Never a float near to a whole number.
+            Self::Number(bytes) => any_integer(text::parse(bytes, "a whole number")?, visitor),
+            Self::Php(bytes) => Php(bytes).read(|php| php.deserialize_any(visitor)),
             Self::None => visitor.visit_none(),
             Self::Bool(value) => visitor.visit_bool(value),
             Self::Char(value) => visitor.visit_char(value),
-            Self::Int(value) | Self::Millis(value) => match u64::try_from(value) {
-                Ok(value) => visitor.visit_u64(value),
-                Err(_) => visitor.visit_i64(value),
-            },
+            Self::Int(value) => any_integer(value, visitor),
+            Self::Millis(value) => any_integer(value.into(), visitor),
             Self::F32(value) => visitor.visit_f32(value),
             Self::F64(value) => visitor.visit_f64(value),
         }
@@ -131,6 +148,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
+            // Other clients write so what they have no other sign for.
+            Self::Text(b"1") | Self::Number(b"1") => visitor.visit_bool(true),
+            Self::Text(b"0") | Self::Number(b"0") => visitor.visit_bool(false),
             Self::Text(bytes) | Self::Json(bytes) => {
                 visitor.visit_bool(text::parse(bytes, "`true` or `false`")?)
             }
@@ -140,7 +160,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
-            Self::Text(bytes) | Self::Json(bytes) => visitor.visit_f32(text::parse_float(bytes)?),
+            Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes) => {
+                visitor.visit_f32(text::parse_float(bytes)?)
+            }
             Self::F64(value) if value.is_finite() && value.abs() > f64::from(f32::MAX) => {
                 Err(Error::custom(format_args!("{value} is beyond f32")))
             }
@@ -150,7 +172,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
-            Self::Text(bytes) | Self::Json(bytes) => visitor.visit_f64(text::parse_float(bytes)?),
+            Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes) => {
+                visitor.visit_f64(text::parse_float(bytes)?)
+            }
             _ => self.deserialize_any(visitor),
         }
     }
@@ -176,6 +200,7 @@ impl<'de> Deserializer<'de> for Stored<'de> {
         match self {
             Self::Text(bytes) | Self::Raw(bytes) | Self::Bytes(bytes) => visitor.visit_bytes(bytes),
             Self::Json(bytes) => json(bytes, |json| json.deserialize_bytes(visitor)),
+            Self::Php(bytes) => Php(bytes).read(|php| php.deserialize_bytes(visitor)),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -212,6 +237,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
         match self {
             Self::Text(bytes) | Self::Json(bytes) => {
                 json(bytes, |json| json.deserialize_struct(name, fields, visitor))
+            }
+            Self::Php(bytes) => {
+                Php(bytes).read(|php| php.deserialize_struct(name, fields, visitor))
             }
             // serde's form of it: seconds since 1970 and nanoseconds.
             Self::Millis(millis) if name == "SystemTime" => match u64::try_from(millis) {

@@ -26,6 +26,23 @@ pub(super) enum Primitive {
 }
 
 impl Primitive {
+    /// The integer, if it is one and 128 bits with a sign hold it.
+    pub(super) fn whole(self) -> Option<i128> {
+        match self {
+            Self::I8(v) => Some(v.into()),
+            Self::I16(v) => Some(v.into()),
+            Self::I32(v) => Some(v.into()),
+            Self::I64(v) => Some(v.into()),
+            Self::I128(v) => Some(v),
+            Self::U8(v) => Some(v.into()),
+            Self::U16(v) => Some(v.into()),
+            Self::U32(v) => Some(v.into()),
+            Self::U64(v) => Some(v.into()),
+            Self::U128(v) => i128::try_from(v).ok(),
+            Self::Bool(_) | Self::Char(_) | Self::F32(_) | Self::F64(_) => None,
+        }
+    }
+
     /// Whether this is a NaN or an infinity.
     pub(super) fn is_not_finite(self) -> bool {
         match self {
@@ -123,7 +140,7 @@ pub(super) fn not_utf8(error: &Utf8Error) -> Error {
 }
 
 /// The beginning of a value, as an error shows it.
-struct Shown<'a>(&'a [u8]);
+pub(super) struct Shown<'a>(pub(super) &'a [u8]);
 
 impl std::fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -4,12 +4,17 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use super::body::Body;
 use super::get::CasToken;
 use super::reply::{stored, unexpected};
 use crate::client::{Client, Scratched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Reply, Request, StoreVerb, Verb};
 use crate::types::{ToKey, Ttl};
+
+/// Why nothing is put before or behind a value while values are compressed.
+const TO_COMPRESSED: &str = "with `compress_above` the stored value may be compressed, and bytes put before or \
+                             behind it would ruin it; with_codec(Codec::Raw) does it nevertheless";
 
 /// What came of a [`cas`](Client::cas).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,7 +126,8 @@ impl Client {
     /// says when the value would grow beyond its limit.
     ///
     /// # Errors
-    /// As [`set_raw`](Self::set_raw).
+    /// As [`set_raw`](Self::set_raw), and [`ErrorKind::Encode`] while this client compresses values
+    /// (`compress_above`), since the stored one may be compressed.
     ///
     /// ```
     /// # let server = mcpool::testing::TestServer::start()?;
@@ -203,6 +209,9 @@ impl Client {
             key,
             || false,
             |call| {
+                if self.codec().compresses() {
+                    return Err(Error::new(ErrorKind::Encode, TO_COMPRESSED));
+                }
                 let store = Store { verb, flags: 0, exptime: 0, value, only: None };
                 stored(self.store(call, &store)?)
             },
@@ -258,31 +267,5 @@ impl Client {
         batch.push(&Request::Store { verb, key: call.key, flags, exptime, value });
         let answer = self.run_at(call, only, batch).map_err(|e| e.with_size(value.len()))?;
         Ok(answer.reply)
-    }
-}
-
-/// This thread's buffer for encoded values, lent for one call.
-struct Body(Vec<u8>);
-
-thread_local! {
-    static BODY: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
-}
-
-/// A buffer that grew beyond this is not kept.
-const KEPT: usize = 64 * 1024;
-
-impl Body {
-    fn take() -> Self {
-        let mut bytes = BODY.take();
-        bytes.clear();
-        Self(bytes)
-    }
-}
-
-impl Drop for Body {
-    fn drop(&mut self) {
-        if self.0.capacity() <= KEPT {
-            BODY.set(std::mem::take(&mut self.0));
-        }
     }
 }

@@ -11,11 +11,14 @@ use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
 /// A socket unused for this long is looked at before it is used.
-const IDLE_CHECK: Duration = Duration::from_secs(1);
+pub(super) const IDLE_CHECK: Duration = Duration::from_secs(1);
 
-/// An open connection with its permit; the socket closes before the permit goes back.
+/// An open connection with its permit, in a box: it changes hands often, and is large.
+pub(super) type Live = Box<Opened>;
+
+/// An open connection; the socket closes before the permit goes back.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct Opened {
     pub(super) connection: Connection,
     _permit: Permit,
     pub(super) generation: u64,
@@ -119,12 +122,12 @@ impl NodePool {
         let right = DialRight { line: &self.line, how, used: false };
         // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
-        let started = Instant::now();
+        let (started, generation) = (Instant::now(), self.generation());
         match self.dialer.dial(deadline) {
             Ok(stream) => {
                 let now = Instant::now();
                 self.stats().dials.one();
-                let live = Live {
+                let live = Box::new(Opened {
                     connection: Connection::new(stream, self.limits, now),
                     _permit: permit,
                     generation: self.generation(),
@@ -132,14 +135,14 @@ impl NodePool {
                     used: now,
                     proven: false,
                     scratch: Scratch::default(),
-                };
+                });
                 right.used();
                 Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
             }
             Err(e) => {
                 drop(permit);
                 drop(right);
-                if self.is_nodes_fault(&e, started.elapsed()) {
+                if generation == self.generation() && self.is_nodes_fault(&e, started.elapsed()) {
                     self.dial_failed();
                 }
                 log::debug!("{}: connecting failed: {e:?}", self.name());

@@ -177,10 +177,12 @@ impl NodePool {
     /// [told](Self::tell).
     pub(super) fn judge(&self, proven: bool, generation: u64, e: &NetError) -> Option<Transition> {
         self.stats.failures.one();
-        if self.is_silence(e) {
-            return self.act(self.health.failed(Instant::now(), Failure::Silence));
-        }
         match e.trouble {
+            // The node went down since, or was restarted: what was begun before says nothing of it as it is now.
+            _ if generation != self.generation() => None,
+            _ if self.is_silence(e) => {
+                self.act(self.health.failed(Instant::now(), Failure::Silence))
+            }
             // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
             _ if proven && e.is_lost() => {
                 self.retire(generation);

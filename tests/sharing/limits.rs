@@ -5,7 +5,7 @@ use std::thread;
 use mcpool::Ttl;
 use mcpool::testing::{Event, Fault, When};
 
-use crate::scene::{BUSY, PATIENCE, Scene, done, is_command, until};
+use crate::scene::{BRIEF, PATIENCE, Scene, done, is_command, until};
 
 #[test]
 fn no_more_than_64_requests_travel_together() {
@@ -14,7 +14,7 @@ fn no_more_than_64_requests_travel_together() {
         let first = scene.occupy(scope, |_| {});
         let reads: Vec<_> =
             (0..70).map(|n| scene.gather(scope, move |c| c.get::<u32>(format!("k{n}")))).collect();
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         reads.into_iter().for_each(|read| assert_eq!(done(read).expect("answered"), None));
     });
     let commands = scene.server.commands();
@@ -36,7 +36,7 @@ fn no_more_than_64_kib_are_taken_along() {
             })
             .collect();
         let closes = scene.gather(scope, |c| c.get::<String>("closes"));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         stores.into_iter().for_each(|store| done(store).expect("stored"));
         assert_eq!(done(opens).expect("answered"), None);
         assert_eq!(done(closes).expect("answered"), None);
@@ -60,11 +60,13 @@ fn came_over(scene: &Scene, line: &str) -> u64 {
 
 #[test]
 fn a_connection_past_its_lifetime_is_not_handed_on() {
-    let scene = Scene::new(|b| b.max_lifetime(BUSY / 2));
+    let scene = Scene::new(|b| b.max_lifetime(BRIEF / 10));
+    scene.server.fault(Fault::Late(BRIEF / 4), When::next(1).verb("touch"));
     thread::scope(|scope| {
-        let first = scene.occupy(scope, |_| {});
+        let first = scope.spawn(|| scene.client.touch("first", Ttl::NEVER));
+        until("it is under way", || scene.server.commands().iter().any(|c| c.starts_with("touch")));
         let waiting = scene.gather(scope, |c| c.incr("n", 1));
-        done(first).expect("answered");
+        assert!(!done(first).expect("answered"));
         assert_eq!(done(waiting).expect("counted"), Some(2));
     });
     assert_ne!(came_over(&scene, "touch first 0"), came_over(&scene, "incr n 1"));
@@ -76,7 +78,7 @@ fn a_connection_older_than_the_loss_of_another_is_not_handed_on() {
     let scene = Scene::new(|b| b.max_connections(2).min_connections(2));
     scene.client.warm_up().into_result().expect("connected");
     assert_eq!(scene.server.connections(), 2);
-    scene.server.fault(Fault::Late(BUSY * 2), When::next(1).verb("touch"));
+    scene.server.fault(Fault::Late(BRIEF), When::next(1).verb("touch"));
     scene.server.fault(Fault::CloseAfter(0), When::next(1).verb("prepend"));
     scene.server.fault(Fault::Late(PATIENCE), When::next(1).verb("append"));
     let seen = |text: &str| scene.server.commands().iter().any(|c| c.starts_with(text));

@@ -18,7 +18,7 @@ fn a_value_that_is_too_large_is_the_error_of_its_own_reader_and_of_nobody_else()
         let missing = scene.gather(scope, |c| c.get::<String>("nobody"));
         let versioned = scene.gather(scope, |c| c.gets::<String>("small"));
         let count = scene.gather(scope, |c| c.incr("n", 1));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         assert_eq!(done(count).expect("what changes something goes first"), Some(2));
         assert_eq!(done(small).expect("read").as_deref(), Some("value"));
         let error = done(large).expect_err("too large");
@@ -40,7 +40,7 @@ fn a_value_that_is_too_large_is_the_error_of_its_reader_also_when_nobody_else_re
         let store = scene.gather(scope, |c| c.set("s", "x", Ttl::NEVER));
         let large = scene.gather(scope, |c| c.get::<String>("large"));
         let versioned = scene.gather(scope, |c| c.gets::<u32>("n"));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         let error = done(large).expect_err("too large");
         assert_eq!(error.kind(), ErrorKind::ValueTooLarge, "{error}");
         done(store).expect("stored");
@@ -62,7 +62,7 @@ fn a_buffer_to_read_into_keeps_its_room_also_when_another_caller_brings_the_valu
             let mut buffer = Vec::with_capacity(ROOM);
             (c.get_raw_into("k", &mut buffer), buffer)
         });
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         assert_eq!(done(leader).expect("answered"), None);
         let (outcome, buffer) = done(read);
         assert_eq!(outcome.expect("read"), Some(7));

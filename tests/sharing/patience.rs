@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{DownAfter, ErrorKind, NodeState, Ttl};
 
-use crate::scene::{BUSY, PATIENCE, Scene, done, settings, until};
+use crate::scene::{PATIENCE, Scene, done, settings, until};
+
+/// How long a server is busy with one call, while others gather.
+const BUSY: Duration = Duration::from_millis(400);
 
 #[test]
 fn a_silence_counts_against_the_server_also_when_it_began_with_a_caller_too_hasty_to_tell() {
@@ -14,14 +17,17 @@ fn a_silence_counts_against_the_server_also_when_it_began_with_a_caller_too_hast
         b.down_after(DownAfter::new(1, Duration::from_secs(10)))
             .maintenance_interval(Duration::ZERO)
     });
+    scene.server.fault(Fault::Late(BUSY), When::next(1).verb("touch"));
+    scene.server.fault(Fault::Hang, When::next(1).verb("get"));
     thread::scope(|scope| {
-        let first = scene.occupy(scope, |s| s.fault(Fault::Hang, When::next(1).verb("get")));
+        let first = scope.spawn(|| scene.client.touch("first", Ttl::NEVER));
+        until("it is under way", || scene.server.commands().iter().any(|c| c.starts_with("touch")));
         let hasty = scene.client.with_timeout(BUSY + Duration::from_millis(50)).expect("a handle");
         let hasty = scene.gather(scope, move |_| hasty.get::<u32>("n"));
         let patient = scene.client.with_timeout(BUSY * 4).expect("a handle");
         let patient = scene.gather(scope, move |_| patient.get::<u32>("n"));
-        done(first).expect("answered");
-        assert_eq!(done(hasty).expect_err("too late").kind(), ErrorKind::Timeout);
+        assert!(!done(first).expect("answered"));
+        done(hasty).expect_err("too late");
         assert_eq!(done(patient).expect_err("too late").kind(), ErrorKind::Timeout);
     });
     assert_eq!(scene.client.status().servers[0].state, NodeState::Down);

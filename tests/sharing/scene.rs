@@ -8,8 +8,8 @@ use mcpool::{Client, ClientBuilder, DownAfter, Result, Ttl};
 
 /// Long enough that only a hang uses it up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the first call keeps the only connection busy, while the others gather.
-pub(crate) const BUSY: Duration = Duration::from_millis(400);
+/// A deadline that passes while a reply is held back, and not before the call has been sent.
+pub(crate) const BRIEF: Duration = Duration::from_secs(2);
 
 pub(crate) fn settings(server: &TestServer) -> ClientBuilder {
     Client::builder()
@@ -49,12 +49,18 @@ impl Scene {
         scope: &'s Scope<'s, '_>,
         faults: impl FnOnce(&TestServer),
     ) -> ScopedJoinHandle<'s, Result<bool>> {
-        self.server.fault(Fault::Late(BUSY), When::next(1).verb("touch"));
+        self.server.fault(Fault::Late(PATIENCE), When::next(1).verb("touch"));
         faults(&self.server);
         let first = scope.spawn(|| self.client.touch("first", Ttl::NEVER));
         let asked = |events: &[Event]| events.iter().any(|e| is_command(e, "touch first 0"));
         assert!(self.server.wait_for(asked, PATIENCE), "the first call is under way");
         first
+    }
+
+    /// Lets the first call have its answer.
+    pub(crate) fn release<T>(&self, first: ScopedJoinHandle<'_, T>) -> T {
+        self.server.hurry();
+        done(first)
     }
 
     /// Starts a call that waits behind the others.

@@ -9,7 +9,7 @@ use std::thread;
 use mcpool::testing::{Fault, When};
 use mcpool::{Client, Codec, CustomCodec, Payload};
 
-use crate::scene::{BUSY, PATIENCE, Scene, done};
+use crate::scene::{BRIEF, PATIENCE, Scene, done};
 
 type Outcome = Result<Payload, Box<dyn StdError + Send + Sync>>;
 
@@ -44,7 +44,7 @@ fn a_slow_codec_of_one_keeps_nobody_who_travels_with_it_waiting() {
         let slow = scene.gather(scope, move |_| slow.get::<u32>("n"));
         let read = scene.gather(scope, |c| c.get::<u32>("n"));
         let count = scene.gather(scope, |c| c.incr("n", 1));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         assert_eq!(done(count).expect("counted"), Some(2));
         assert_eq!(done(read).expect("read"), Some(2));
         assert_eq!(scene.client.get::<u32>("n").expect("also those who come later"), Some(2));
@@ -54,22 +54,26 @@ fn a_slow_codec_of_one_keeps_nobody_who_travels_with_it_waiting() {
 }
 
 #[test]
-fn a_slow_observer_of_one_keeps_nobody_who_travels_with_it_waiting() {
+fn a_slow_observer_of_one_keeps_nobody_waiting() {
+    let (told, hears) = mpsc::channel();
     let (word, waits) = mpsc::channel();
     let waits = Mutex::new(waits);
     let scene = Scene::new(|b| {
         b.observer(move |_| {
+            told.send(()).expect("somebody hears it");
             let waits = waits.lock().expect("no panic");
             waits.recv_timeout(PATIENCE).expect("the others were served meanwhile");
         })
     });
     thread::scope(|scope| {
-        let late = Fault::Late(BUSY * 2);
-        let first = scene.occupy(scope, |s| s.fault(late, When::next(1).verb("get")));
-        let hasty = scene.client.with_timeout(BUSY * 3 / 2).expect("a handle");
-        let hasty = scene.gather(scope, move |_| hasty.get::<u32>("n"));
+        let late = Fault::Late(PATIENCE);
+        let first = scene.occupy(scope, |s| s.fault(late, When::next(1).verb("delete")));
+        let hasty = scene.client.with_timeout(BRIEF).expect("a handle");
+        let hasty = scene.gather(scope, move |_| hasty.delete("nobody"));
         let count = scene.gather(scope, |c| c.incr("n", 1));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
+        hears.recv_timeout(PATIENCE).expect("the failed call is told of");
+        scene.server.hurry();
         assert_eq!(done(count).expect("counted"), Some(2));
         word.send(()).expect("it waits for it");
         done(hasty).expect_err("too late");
@@ -139,7 +143,7 @@ fn a_logger_that_uses_the_client_finds_the_place_of_failed_shared_calls_free() {
             })
         });
         let behind = scene.gather(scope, |c| c.incr("n", 1));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         done(behind).expect_err("cut");
         assert!(done(leader).is_some_and(|n| n >= 11));
     });
