@@ -1,7 +1,7 @@
 //! The rules of going on: which request may be sent again, and whether to the same node or another.
 
 use crate::error::Fate;
-use crate::net::{NetError, Trouble};
+use crate::net::Trouble;
 use crate::pool::PoolError;
 use crate::protocol::{Verb, Violation};
 
@@ -43,9 +43,11 @@ pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
         PoolError::Net(_) if !harmless => Next::GiveUp,
         PoolError::Net(e) if e.is_own_shortage() => Next::GiveUp,
         PoolError::Net(e) if e.is_dial() => Next::MoveOn,
-        PoolError::Net(NetError { trouble, .. }) => match trouble {
+        PoolError::Net(e) => match &e.trouble {
             Trouble::TimedOut { .. } => Next::MoveOn,
             Trouble::Violation(Violation::ValueTooLarge { .. }) => Next::GiveUp,
+            // The server has not hung up and may still come to the first copy, after a later write of the same caller.
+            Trouble::Violation(_) | Trouble::Doubt if e.sent && !verb.is_read() => Next::GiveUp,
             _ if !again => Next::Repeat,
             Trouble::Eof | Trouble::Io(_) => Next::MoveOn,
             Trouble::Violation(_) | Trouble::Doubt => Next::GiveUp,
@@ -57,6 +59,7 @@ pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
 mod tests {
     use super::*;
     use crate::error::Phase;
+    use crate::net::NetError;
     use std::time::Duration;
 
     fn net(phase: Phase, trouble: Trouble, sent: bool) -> PoolError {
@@ -112,5 +115,15 @@ mod tests {
         let wrong = net(Phase::Read, Trouble::Doubt, true);
         assert_eq!(next(Verb::Get, &wrong, false), Next::Repeat);
         assert_eq!(next(Verb::Get, &wrong, true), Next::GiveUp);
+    }
+
+    #[test]
+    fn no_store_is_sent_again_while_the_server_may_still_come_to_the_first_copy() {
+        for verb in [Verb::Set, Verb::Touch] {
+            let sent = |trouble, sent| next(verb, &net(Phase::Read, trouble, sent), false);
+            assert_eq!(sent(Trouble::Doubt, true), Next::GiveUp);
+            assert_eq!(sent(Trouble::Doubt, false), Next::Repeat);
+            assert_eq!(sent(Trouble::Eof, true), Next::Repeat, "it hung up");
+        }
     }
 }
