@@ -1,0 +1,1 @@
+//! Beside each other client: values, places, keys, compression, both ways.
