@@ -83,6 +83,21 @@ impl Value {
         })
     }
 
+    /// The same kind of value for another whole number.
+    ///
+    /// # Panics
+    /// If this kind holds none.
+    #[must_use]
+    pub fn with_number(&self, number: &str) -> Self {
+        match self {
+            Self::Int(_) => Self::Int(number.trim().parse().expect("a number")),
+            Self::Text(_) => Self::Text(number.to_owned()),
+            Self::Bytes(_) => Self::Bytes(number.into()),
+            Self::String(_) => Self::String(number.into()),
+            other => panic!("{other:?} is no number"),
+        }
+    }
+
     /// Whether a peer that got `other` has got this value.
     ///
     /// A float is compared by its bits, all NaNs being one. A string is the text or the bytes that it holds.

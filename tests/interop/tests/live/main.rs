@@ -1,1 +1,7 @@
-//! Beside each other client: values, places, keys, compression, both ways.
+//! Beside each other client: values, servers, keys, compression, both ways. One module a peer.
+
+mod cases;
+mod samples;
+
+mod libmemcached;
+mod perl_fast;
