@@ -106,7 +106,7 @@ static void set(void)
     char *key = strtok(NULL, " \n"), *kind = strtok(NULL, " \n");
     char *value = strtok(NULL, " \n"), *seconds = strtok(NULL, " \n");
     size_t key_length = unhex(key), length;
-    if (strcmp(kind, "bytes") != 0 && strcmp(kind, "string") != 0) {
+    if (strcmp(kind, "bytes") != 0 && strcmp(kind, "text") != 0) {
         printf("error libmemcached has no %s", kind);
         return;
     }

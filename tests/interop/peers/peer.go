@@ -48,7 +48,7 @@ func perform(verb string, words []string) (string, error) {
 		client = memcache.New(servers...)
 		return "ok", nil
 	case "set":
-		if words[1] != "bytes" && words[1] != "string" {
+		if words[1] != "bytes" && words[1] != "text" {
 			return "", fmt.Errorf("gomemcache has no %s", words[1])
 		}
 		seconds, _ := strconv.Atoi(words[3])

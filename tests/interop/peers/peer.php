@@ -20,7 +20,7 @@ function value_of(string $kind, string $data): mixed
         'bool' => $data === 'true',
         'int' => intval($data),
         'float' => unpack('E', $data)[1],
-        'string', 'text', 'bytes' => $data,
+        'text', 'bytes' => $data,
         'json' => json_decode($data, true, 512, JSON_THROW_ON_ERROR),
     };
 }

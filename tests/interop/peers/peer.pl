@@ -19,7 +19,7 @@ sub value_of {
     return undef if $kind eq 'null';
     return unpack 'd>', $data if $kind eq 'float';
     return $json->decode($data) if $kind eq 'json';
-    return $data if $kind =~ /^(int|text|bytes|string)$/;
+    return $data if $kind =~ /^(int|text|bytes)$/;
     die "Perl has no $kind\n";
 }
 

@@ -44,9 +44,7 @@ fn perform(client: &mut Option<Client>, verb: &str, words: &[&str]) -> Result<St
                 Some(Value::Big(value)) => client.set(&key, value, seconds),
                 Some(Value::Float(value)) => client.set(&key, value, seconds),
                 Some(Value::Text(value)) => client.set(&key, value, seconds),
-                Some(Value::Bytes(value) | Value::String(value)) => {
-                    client.set(&key, &value[..], seconds)
-                }
+                Some(Value::Bytes(value)) => client.set(&key, &value[..], seconds),
                 _ => return Err(format!("the crate has no {kind}")),
             };
             stored.map_err(text)?;

@@ -3,6 +3,7 @@
 pub mod cluster;
 pub mod dice;
 pub mod peer;
+pub mod proxy;
 pub mod value;
 
 // The same helpers as those of the library's own tests; each uses a part.

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::fmt::Debug;
 
-use mcpool::{Client, ClientBuilder, Codec, DecodeError, DecodeErrorKind, Error, ErrorKind, Ttl};
+use mcpool::{Client, Codec, DecodeError, DecodeErrorKind, Error, ErrorKind, Ttl};
 use mcpool_interop_tests::cluster::{Cluster, Place, client};
 use mcpool_interop_tests::dice::{Dice, Letters};
 use mcpool_interop_tests::peer::Peer;
@@ -24,23 +24,15 @@ pub(crate) struct Case {
     /// The name of the driver.
     pub(crate) peer: &'static str,
     pub(crate) options: &'static [(&'static str, &'static str)],
-    pub(crate) settings: fn(ClientBuilder) -> ClientBuilder,
-    /// A text as the peer is given it where only its bytes count.
-    pub(crate) plain: fn(&str) -> Value,
+    /// The names of ours that match: the preset, and the placement where the peer's is not the preset's.
+    pub(crate) preset: &'static str,
+    pub(crate) placement: Option<&'static str>,
+    /// What stands before its keys on the servers.
+    pub(crate) prefix: &'static str,
     /// What its keys may be made of.
     pub(crate) letters: Letters,
     /// Whether its servers get weights.
     pub(crate) weighted: bool,
-}
-
-/// A text in languages that tell it from bytes.
-pub(crate) fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
-
-/// A text in languages that do not.
-pub(crate) fn string(text: &str) -> Value {
-    Value::String(text.as_bytes().to_owned())
 }
 
 /// What becomes of a value on its way from one side to the other.
@@ -59,11 +51,16 @@ pub(crate) enum Arrives {
 }
 
 impl Case {
-    /// Our client on these servers, and the peer on the same.
+    /// Our client on these servers, with settings that match.
+    fn ours(&self, servers: &[Place]) -> Client {
+        ours(servers, self.preset, self.placement, self.prefix)
+    }
+
+    /// The same, and the peer on the same servers.
     fn both(&self, servers: &[Place]) -> (Client, Peer) {
         let mut peer = Peer::start(self.peer);
         peer.open(servers, self.options);
-        (client(servers, self.settings), peer)
+        (self.ours(servers), peer)
     }
 
     /// Values of every kind that the peer stores and ours reads.
@@ -139,7 +136,7 @@ impl Case {
         for size in SIZES {
             let servers = self.some_servers(&cluster, size, &mut dice);
             peer.open(&servers, self.options);
-            let ours = client(&servers, self.settings);
+            let ours = self.ours(&servers);
             let told = servers.iter().map(Place::text).collect::<Vec<_>>();
             let theirs = self.keys(&mut dice);
             self.ours_finds(&cluster, &ours, &mut peer, &theirs, &told);
@@ -156,12 +153,13 @@ impl Case {
         keys: &[String],
         told: &[String],
     ) {
-        let values = keys.iter().map(|key| (key.clone(), (self.plain)(key)));
+        let values = keys.iter().map(|key| (key.clone(), Value::Text(key.clone())));
         peer.set_all(&values.collect::<Vec<_>>());
         let mut wrong = Vec::new();
-        let holders = cluster.holders(keys);
+        let on_the_wire = |key: &String| format!("{}{key}", self.prefix);
+        let holders = cluster.holders(&keys.iter().map(on_the_wire).collect::<Vec<_>>());
         for key in keys {
-            let held = holders.get(key).map(Vec::as_slice);
+            let held = holders.get(&on_the_wire(key)).map(Vec::as_slice);
             let said = ours.server_for(key).expect("a good key");
             if !held.is_some_and(|held| held.len() == 1 && held[0].to_string() == said) {
                 wrong.push(format!("{key}: is on {held:?}, ours says {said}"));
@@ -176,8 +174,9 @@ impl Case {
     fn peer_finds(&self, ours: &Client, peer: &mut Peer, keys: &[String], told: &[String]) {
         let values = keys.iter().map(|key| (key, key));
         ours.set_many(values, Ttl::NEVER).into_result().expect("stored");
-        let is_there =
-            |key: &String, found: Option<&Value>| found.is_some_and(|v| v.is(&(self.plain)(key)));
+        let is_there = |key: &String, found: Option<&Value>| {
+            found.is_some_and(|v| v.is(&Value::Text(key.clone())))
+        };
         let found = peer.get_all(keys);
         let missed = keys.iter().zip(&found).filter(|(key, v)| !is_there(key, v.as_ref()));
         let wrong: Vec<_> = missed.map(|(key, v)| format!("{key}: the peer gets {v:?}")).collect();
@@ -202,7 +201,7 @@ impl Case {
             })
             .collect();
         peer.open(&servers, self.options);
-        let ours = client(&servers, self.settings);
+        let ours = self.ours(&servers);
         let told = servers.iter().map(Place::text).collect::<Vec<_>>();
         let keys: Vec<_> = (0..count).map(|_| self.key(&mut dice)).collect();
         let said = peer.servers_for(&keys);
@@ -226,14 +225,14 @@ impl Case {
             [("dull", &dull, dull.len() / 10), ("wild", &wild, wild.len() + 64)]
         {
             let key = format!("theirs-{name}");
-            peer.set(&key, &(self.plain)(text)).expect("stored");
+            peer.set(&key, &Value::Text(text.clone())).expect("stored");
             assert!(held(&key) <= most, "{}: stores {name} in {} bytes", self.peer, held(&key));
             assert_eq!(ours.get::<String>(&key).expect("is read").as_ref(), Some(text));
             let key = format!("ours-{name}");
             ours.set(&key, text, Ttl::NEVER).expect("stored");
             assert!(held(&key) <= most, "ours stores {name} in {} bytes", held(&key));
             let found = peer.get(&key).expect("is read").expect("is there");
-            assert!(found.is(&(self.plain)(text)), "{} reads {name} of ours", self.peer);
+            assert!(found.is(&Value::Text(text.clone())), "{} reads {name} of ours", self.peer);
         }
     }
 
@@ -284,6 +283,44 @@ impl Case {
         let length = if dice.between(0, 3) == 0 { longest } else { 20 };
         let length = dice.between(4, length);
         dice.text(self.letters, length)
+    }
+}
+
+/// Our client on these servers, with settings by their names.
+pub(crate) fn ours(
+    servers: &[Place],
+    preset: &str,
+    placement: Option<&str>,
+    prefix: &str,
+) -> Client {
+    client(servers, |builder| {
+        let preset = preset.parse().unwrap_or_else(|e| panic!("{e}"));
+        let builder = builder.preset(preset).key_prefix(prefix);
+        match placement.map(str::parse) {
+            Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
+            None => builder,
+        }
+    })
+}
+
+/// What a value is in a language with one kind of integer and one of float; the sizes are Java's.
+pub(crate) fn without_sizes(value: &Value) -> Arrives {
+    Arrives::As(match value {
+        Value::I8(number) => Value::Int((*number).into()),
+        Value::I16(number) => Value::Int((*number).into()),
+        Value::I32(number) => Value::Int((*number).into()),
+        Value::F32(number) => Value::Float((*number).into()),
+        Value::Char(letter) => Value::Text((*letter).into()),
+        Value::Date(_) | Value::Object(_) => return Arrives::Unknown,
+        _ => return Arrives::Same,
+    })
+}
+
+/// What a language without those sizes has to store.
+pub(crate) fn only_unsized(value: &Value) -> Arrives {
+    match without_sizes(value) {
+        Arrives::As(_) => Arrives::Unknown,
+        other => other,
     }
 }
 

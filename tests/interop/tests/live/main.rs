@@ -3,5 +3,16 @@
 mod cases;
 mod samples;
 
+mod dalli;
+mod gomemcache;
 mod libmemcached;
+mod pecl_memcache;
+mod perl_classic;
 mod perl_fast;
+mod php_memcached;
+mod pylibmc;
+mod pymemcache;
+mod python_memcached;
+mod rust_memcache;
+mod spymemcached;
+mod twemproxy;

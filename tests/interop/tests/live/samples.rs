@@ -21,9 +21,9 @@ pub(crate) fn all() -> Vec<Value> {
     values.extend([0.0, -0.0, 1.5, 0.1, f32::MAX, f32::MIN_POSITIVE, f32::NAN].map(Value::F32));
     values.extend(['a', 'é', '一'].map(Value::Char));
     values.extend(texts(&mut dice).into_iter().map(Value::Text));
-    let bytes = byte_strings(&mut dice);
-    values.extend(bytes.iter().cloned().map(Value::String));
-    values.extend(bytes.into_iter().map(Value::Bytes));
+    values.extend(byte_strings(&mut dice).into_iter().map(Value::Bytes));
+    values.extend([0, 1_234_567_890_123, -1].map(Value::Date));
+    values.push(Value::Object("an object".to_owned()));
     values.extend(structures().map(Value::Json));
     for _ in 0..BY_CHANCE {
         values.push(Value::Int(dice.bits().cast_signed() >> dice.between(0, 60)));

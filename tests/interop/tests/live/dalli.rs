@@ -1,0 +1,86 @@
+//! Ruby's Dalli.
+
+use mcpool::DecodeErrorKind;
+use mcpool_interop_tests::dice::Letters;
+use mcpool_interop_tests::value::Value;
+
+use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+
+const MARSHAL: Case = Case {
+    peer: "dalli",
+    options: &[("compress", "false")],
+    preset: "dalli",
+    placement: None,
+    prefix: "",
+    letters: Letters::Unicode,
+    weighted: true,
+};
+
+const RAW: Case = Case { options: &[("raw", "true"), ("compress", "false")], ..MARSHAL };
+
+const JSON: Case = Case {
+    options: &[("serializer", "json"), ("compress", "false")],
+    preset: "dalli_json",
+    ..MARSHAL
+};
+
+#[test]
+fn says_that_its_values_are_marshalled() {
+    MARSHAL.reads_its_values(|value| match value {
+        Value::Null | Value::Bool(_) => Arrives::Same,
+        _ => match only_unsized(value) {
+            Arrives::Same => Arrives::Unreadable(DecodeErrorKind::Marshal),
+            other => other,
+        },
+    });
+}
+
+#[test]
+fn reads_its_raw_values() {
+    RAW.reads_its_values(|value| match value {
+        Value::Null | Value::Json(_) => Arrives::Unknown,
+        _ => only_unsized(value),
+    });
+}
+
+#[test]
+fn reads_its_values_in_json() {
+    JSON.reads_its_values(only_unsized);
+}
+
+#[test]
+fn its_reads_of_our_values() {
+    MARSHAL.its_reads_of_our_values(|value| match value {
+        Value::Text(text) => Arrives::As(Value::Bytes(text.clone().into())),
+        Value::Json(json) => Arrives::As(Value::Bytes(json.to_string().into())),
+        Value::Int(number) => Arrives::As(Value::Bytes(number.to_string().into())),
+        Value::Null | Value::Bool(_) | Value::Bytes(_) => Arrives::Same,
+        _ => Arrives::Unknown,
+    });
+}
+
+#[test]
+fn its_reads_of_our_values_in_json() {
+    JSON.its_reads_of_our_values(without_sizes);
+}
+
+#[test]
+fn compressed_values() {
+    Case { options: &[("serializer", "json")], ..JSON }.compressed_values();
+}
+
+#[test]
+fn counters() {
+    RAW.counters(&Value::Bytes(b"40".into()));
+}
+
+#[test]
+fn same_servers() {
+    RAW.same_servers();
+}
+
+#[test]
+fn same_servers_with_a_namespace() {
+    let options = &[("raw", "true"), ("compress", "false"), ("namespace", "site")];
+    Case { options, prefix: "site:", ..RAW }.same_servers();
+}

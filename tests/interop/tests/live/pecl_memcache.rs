@@ -1,0 +1,80 @@
+//! PHP's older memcache.
+
+use mcpool_interop_tests::dice::Letters;
+use mcpool_interop_tests::value::Value;
+
+use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+
+const PECL: Case = Case {
+    peer: "pecl_memcache",
+    options: &[("compress_threshold", "0")],
+    preset: "pecl_memcache",
+    placement: None,
+    prefix: "",
+    letters: Letters::Unicode,
+    weighted: true,
+};
+
+/// Floats keep 14 digits there.
+fn rounded(number: f64) -> Value {
+    let text = format!("{number:.13e}");
+    Value::Float(text.parse().unwrap_or(number))
+}
+
+#[test]
+fn reads_its_values() {
+    PECL.reads_its_values(|value| match value {
+        Value::Big(_) => Arrives::Unknown,
+        Value::Float(number) => Arrives::As(rounded(*number)),
+        _ => only_unsized(value),
+    });
+}
+
+#[test]
+fn its_reads_of_our_values() {
+    PECL.its_reads_of_our_values(|value| match value {
+        Value::Big(_) => Arrives::Refused,
+        // What it makes of its own.
+        Value::Null => Arrives::As(Value::Bool(false)),
+        Value::Json(json) => Arrives::As(Value::Text(json.to_string())),
+        _ => without_sizes(value),
+    });
+}
+
+#[test]
+fn compressed_values() {
+    Case { options: &[], ..PECL }.compressed_values();
+}
+
+#[test]
+fn counters() {
+    PECL.counters(&Value::Int(40));
+}
+
+#[test]
+fn same_servers() {
+    PECL.same_servers();
+}
+
+#[test]
+fn same_servers_with_a_prefix() {
+    Case { options: &[("prefix_static_key", "site:")], prefix: "site:", ..PECL }.same_servers();
+}
+
+#[test]
+fn same_servers_consistent_fnv() {
+    let options = &[("hash_function", "fnv")];
+    Case { options, placement: Some("pecl_memcache:fnv1a_32"), ..PECL }.same_servers();
+}
+
+#[test]
+fn same_servers_standard() {
+    let options = &[("hash_strategy", "standard")];
+    Case { options, placement: Some("new_compat"), ..PECL }.same_servers();
+}
+
+#[test]
+fn same_servers_standard_fnv() {
+    let options = &[("hash_strategy", "standard"), ("hash_function", "fnv")];
+    Case { options, placement: Some("pecl_standard:fnv1a_32"), ..PECL }.same_servers();
+}

@@ -1,0 +1,56 @@
+//! Perl's Cache::Memcached.
+
+use mcpool::DecodeErrorKind;
+use mcpool_interop_tests::dice::Letters;
+use mcpool_interop_tests::value::Value;
+
+use crate::cases::{Arrives, Case, only_unsized};
+
+const PERL: Case = Case {
+    peer: "perl_classic",
+    options: &[],
+    preset: "perl_cache_memcached",
+    placement: None,
+    prefix: "",
+    letters: Letters::Unicode,
+    weighted: true,
+};
+
+#[test]
+fn reads_its_values() {
+    PERL.reads_its_values(|value| match value {
+        Value::Null | Value::Bool(_) | Value::Big(_) | Value::Float(_) => Arrives::Unknown,
+        Value::Json(_) => Arrives::Unreadable(DecodeErrorKind::Storable),
+        _ => only_unsized(value),
+    });
+}
+
+#[test]
+fn its_reads_of_our_values() {
+    PERL.its_reads_of_our_values(|value| match value {
+        Value::Json(json) => Arrives::As(Value::Text(json.to_string())),
+        Value::Int(number) => Arrives::As(Value::Text(number.to_string())),
+        Value::Text(_) | Value::Bytes(_) => Arrives::Same,
+        _ => Arrives::Unknown,
+    });
+}
+
+#[test]
+fn compressed_values() {
+    Case { options: &[("compress_threshold", "1000")], ..PERL }.compressed_values();
+}
+
+#[test]
+fn counters() {
+    PERL.counters(&Value::Text("40".to_owned()));
+}
+
+#[test]
+fn same_servers() {
+    PERL.same_servers();
+}
+
+#[test]
+fn same_servers_with_a_namespace() {
+    Case { options: &[("namespace", "site:")], prefix: "site:", ..PERL }.same_servers();
+}

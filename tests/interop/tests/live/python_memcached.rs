@@ -1,0 +1,48 @@
+//! Python's python-memcached.
+
+use mcpool::DecodeErrorKind;
+use mcpool_interop_tests::dice::Letters;
+use mcpool_interop_tests::value::Value;
+
+use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+
+const PYTHON: Case = Case {
+    peer: "python_memcached",
+    options: &[],
+    preset: "python_memcached",
+    placement: None,
+    prefix: "",
+    letters: Letters::Unicode,
+    weighted: true,
+};
+
+#[test]
+fn reads_its_values() {
+    PYTHON.reads_its_values(|value| match value {
+        Value::Json(_) => Arrives::Unreadable(DecodeErrorKind::Pickle),
+        _ => only_unsized(value),
+    });
+}
+
+#[test]
+fn its_reads_of_our_values() {
+    PYTHON.its_reads_of_our_values(|value| match value {
+        Value::Json(json) => Arrives::As(Value::Text(json.to_string())),
+        _ => without_sizes(value),
+    });
+}
+
+#[test]
+fn compressed_values() {
+    Case { options: &[("compress_above", "1000")], ..PYTHON }.compressed_values();
+}
+
+#[test]
+fn counters() {
+    PYTHON.counters(&Value::Int(40));
+}
+
+#[test]
+fn same_servers() {
+    PYTHON.same_servers();
+}
