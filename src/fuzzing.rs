@@ -4,7 +4,7 @@
 
 #![expect(clippy::panic, reason = "a broken promise is what a fuzz target panics for")]
 
-use crate::codec::{Codec, Transcoder};
+use crate::codec::{Codec, Settings, Transcoder};
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, StoreVerb};
 use crate::types::{KeyRules, Server};
 
@@ -102,9 +102,11 @@ pub fn server_address(text: &str) {
 pub fn stored_value(input: &[u8]) {
     let (flags, bytes) = input.split_at_checked(4).unwrap_or((&[], input));
     let flags = flags.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
-    for codec in [Codec::Json, Codec::Whalin, Codec::Raw] {
-        for as_strings in [false, true] {
-            let codec = Transcoder::new(codec.clone(), as_strings);
+    for codec in Codec::SHIPPED {
+        for primitives_as_strings in [false, true] {
+            let settings =
+                Settings { primitives_as_strings, max_inflated: 1 << 20, ..Settings::default() };
+            let codec = Transcoder::new(codec.clone(), settings);
             read::<String>(&codec, flags, bytes);
             read::<Vec<u8>>(&codec, flags, bytes);
             read::<i64>(&codec, flags, bytes);

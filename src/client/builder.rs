@@ -171,7 +171,25 @@ impl ClientBuilder {
     /// Stores numbers, booleans and chars under the string flag, so that any client reads them as strings
     /// (default off; Whalin's `primitiveAsString`).
     pub fn primitives_as_strings(mut self, on: bool) -> Self {
-        self.config.primitives_as_strings = on;
+        self.config.values.primitives_as_strings = on;
+        self
+    }
+
+    /// Compresses values of more than this many bytes as the codec's client does, and of never less than 64
+    /// (default: never; Whalin's `compressEnable` and `compressThreshold`, which were on and 30 KiB).
+    ///
+    /// A value stays plain when compression would not make it smaller, or not by as much as the codec's client
+    /// asks for. [`Codec::Raw`], [`Codec::Custom`], [`Codec::Gomemcache`] and [`Codec::RustMemcache`] compress
+    /// nothing; neither do `set_raw`, `append`, `prepend` and counters. Compressed values are read whatever the
+    /// setting.
+    ///
+    /// `append` and `prepend` cannot see whether the stored value is compressed, and would ruin it; with this
+    /// setting they are refused as [`ErrorKind::Encode`](crate::ErrorKind::Encode). Where all values under a
+    /// key are known to be plain, `client.with_codec(Codec::Raw)` still does them. Without this setting, be
+    /// sure that no other client compresses what is appended to.
+    #[cfg(feature = "compression")]
+    pub fn compress_above(mut self, bytes: usize) -> Self {
+        self.config.values.compress_above = Some(bytes);
         self
     }
 
@@ -289,6 +307,7 @@ impl ClientBuilder {
     pub fn build(mut self) -> Result<Client> {
         if let Some(n) = self.config.max_value_bytes {
             self.config.pool.max_reply_value = n;
+            self.config.values.max_inflated = n;
         }
         Client::from_config(self.config)
     }

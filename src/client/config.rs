@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::codec::Codec;
+use crate::codec::{Codec, Settings};
 use crate::error::{Error, Result};
 use crate::health::{BackOff, DownAfter};
 use crate::pool::PoolConfig;
@@ -29,7 +29,7 @@ pub(crate) struct Config {
     pub(crate) back_off: BackOff,
     pub(crate) placement: Placement,
     pub(crate) codec: Codec,
-    pub(crate) primitives_as_strings: bool,
+    pub(crate) values: Settings,
     pub(crate) keys: KeyRules,
     pub(crate) max_value_bytes: Option<usize>,
     pub(crate) errors_as_misses: bool,
@@ -51,7 +51,7 @@ impl Default for Config {
             back_off: BackOff::default(),
             placement: Placement::default(),
             codec: Codec::default(),
-            primitives_as_strings: false,
+            values: Settings::default(),
             keys: KeyRules::default(),
             max_value_bytes: None,
             errors_as_misses: false,
@@ -158,7 +158,8 @@ impl fmt::Debug for Config {
             .field("back_off", &self.back_off)
             .field("placement", &self.placement)
             .field("codec", &self.codec)
-            .field("primitives_as_strings", &self.primitives_as_strings)
+            .field("primitives_as_strings", &self.values.primitives_as_strings)
+            .field("compress_above", &self.values.compress_above)
             .field("keys", &self.keys)
             .field("max_value_bytes", &self.max_value_bytes)
             .field("errors_as_misses", &self.errors_as_misses)

@@ -71,7 +71,7 @@ impl Client {
         let core = Core::new(config, Arc::default(), Deadline::after(Instant::now(), BUILD))?;
         Ok(Self {
             keys: Arc::new(core.config.keys.clone()),
-            codec: Transcoder::new(core.config.codec.clone(), core.config.primitives_as_strings),
+            codec: Transcoder::new(core.config.codec.clone(), core.config.values),
             timeout: core.config.timeout,
             core: Arc::new(core),
         })
@@ -96,10 +96,10 @@ impl Client {
         Ok(Self { keys: Arc::new(keys), ..self.clone() })
     }
 
-    /// A handle on the same pools that stores and reads values with another codec; `primitives_as_strings` stays.
+    /// A handle on the same pools that stores and reads values with another codec; its settings stay.
     #[must_use]
     pub fn with_codec(&self, codec: Codec) -> Self {
-        let codec = Transcoder::new(codec, self.core.config.primitives_as_strings);
+        let codec = Transcoder::new(codec, self.core.config.values);
         Self { codec, ..self.clone() }
     }
 

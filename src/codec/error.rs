@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::types::Payload;
 
+use super::compress::{self, Form};
 use super::layout::Layout;
 
 type Source = Box<dyn Error + Send + Sync>;
@@ -101,8 +102,24 @@ pub enum DecodeErrorKind {
     Mismatch,
     /// A Java object stream, which only Java can read.
     JavaObject,
-    /// The value is compressed, and decompression is not built into this program.
+    /// A Python pickle of something else than `None`, a `bool` or a `float`.
+    Pickle,
+    /// Ruby's `Marshal` of something else than `nil`, `true` or `false`.
+    Marshal,
+    /// Perl's `Storable`, which only Perl can read.
+    Storable,
+    /// PHP's `serialize` of an object, an enum or a reference.
+    PhpObject,
+    /// PHP's igbinary, which only PHP can read.
+    Igbinary,
+    /// MessagePack, as php-memcached stores it when told to.
+    MessagePack,
+    /// The value is compressed in a way that is not built into this program; the text names it.
     Compressed,
+    /// The value is marked as compressed, and its bytes are damaged or cut short.
+    Corrupt,
+    /// The value is compressed, and larger than the client's largest value when inflated.
+    TooLarge,
     /// A counter was asked for, and the number is stored in binary form.
     BinaryCounter,
     /// The custom codec refused it.
@@ -110,12 +127,73 @@ pub enum DecodeErrorKind {
 }
 
 /// Why bytes under flags have no reading.
+#[derive(Debug)]
 pub(super) enum Unreadable {
     UnknownFlags,
-    JavaObject,
-    Compressed,
+    Foreign(Format),
+    Compressed(Form),
+    #[cfg(feature = "compression")]
+    Corrupt(Form),
+    #[cfg(feature = "compression")]
+    TooLarge(usize),
     BinaryCounter,
     Mismatch(serde_json::Error),
+}
+
+/// A way to store objects that only its own language reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Java,
+    Pickle,
+    Marshal,
+    Storable,
+    Php,
+    Igbinary,
+    MessagePack,
+}
+
+impl Format {
+    /// What the bytes are.
+    pub(super) fn what(self) -> &'static str {
+        self.explain().1
+    }
+
+    /// The kind of the error, what the bytes are, and what to store instead.
+    fn explain(self) -> (DecodeErrorKind, &'static str, &'static str) {
+        match self {
+            Self::Java => (
+                DecodeErrorKind::JavaObject,
+                "a serialized Java object",
+                "a String, byte[] or number",
+            ),
+            Self::Pickle => (DecodeErrorKind::Pickle, "a Python pickle", "a str, bytes or int"),
+            Self::Marshal => (
+                DecodeErrorKind::Marshal,
+                "a Ruby object of Marshal",
+                "a raw string, or use Dalli's serializer JSON",
+            ),
+            Self::Storable => (
+                DecodeErrorKind::Storable,
+                "a Perl structure of Storable",
+                "a string, for instance of JSON",
+            ),
+            Self::Php => (
+                DecodeErrorKind::PhpObject,
+                "a serialized PHP object, enum or reference",
+                "an array, a scalar or JSON",
+            ),
+            Self::Igbinary => (
+                DecodeErrorKind::Igbinary,
+                "a PHP value of igbinary",
+                "a scalar, or use the serializer json or php",
+            ),
+            Self::MessagePack => (
+                DecodeErrorKind::MessagePack,
+                "a PHP value of msgpack",
+                "a scalar, or use the serializer json or php",
+            ),
+        }
+    }
 }
 
 impl DecodeError {
@@ -132,7 +210,7 @@ impl DecodeError {
         Self(Box::new(DecodeInner {
             asked,
             codec: layout.name(),
-            meaning: layout.meaning(flags),
+            meaning: compress::meaning(layout, flags),
             kind,
             why: short(&why),
             stored,
@@ -206,16 +284,37 @@ impl Unreadable {
                 DecodeErrorKind::UnknownFlags,
                 "another client or codec stored it; use that codec, or get_raw for the bytes",
             ),
-            Self::JavaObject => (
-                DecodeErrorKind::JavaObject,
-                "a serialized Java object, which only Java reads; have it stored as a String, \
-                 byte[] or number, or use get_raw for the bytes",
-            ),
-            Self::Compressed => (
-                DecodeErrorKind::Compressed,
-                "compressed, and the feature `compression` is not built into this program; \
-                 get_raw gives the bytes",
-            ),
+            Self::Foreign(format) => {
+                let (kind, what, instead) = format.explain();
+                let why =
+                    format!("{what}; have it stored as {instead}, or get_raw gives the bytes");
+                return (kind, why);
+            }
+            Self::Compressed(form @ (Form::FastLz | Form::Zstd)) => {
+                let why = format!(
+                    "compressed with {form}, which this crate does not read; have zlib used, or get_raw gives the bytes"
+                );
+                return (DecodeErrorKind::Compressed, why);
+            }
+            Self::Compressed(form) => {
+                let why = format!(
+                    "compressed with {form}, and the feature `compression` is not built into this program; get_raw gives the bytes"
+                );
+                return (DecodeErrorKind::Compressed, why);
+            }
+            #[cfg(feature = "compression")]
+            Self::Corrupt(form) => {
+                let why = format!(
+                    "marked as compressed, and no whole {form} data; get_raw gives the bytes"
+                );
+                return (DecodeErrorKind::Corrupt, why);
+            }
+            #[cfg(feature = "compression")]
+            Self::TooLarge(most) => {
+                let why =
+                    format!("more than {most} bytes when inflated; max_value_bytes sets the limit");
+                return (DecodeErrorKind::TooLarge, why);
+            }
             Self::BinaryCounter => (
                 DecodeErrorKind::BinaryCounter,
                 "a number in binary form, in which the server cannot count; store counters with \

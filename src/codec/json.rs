@@ -3,16 +3,15 @@
 use serde::ser::Error as _;
 use serde_json::Error;
 
+use super::compress::Packing;
 use super::error::Unreadable;
 use super::flags;
 use super::layout::Layout;
 use super::stored::Stored;
 use super::text::Primitive;
 
-/// The layout; `as_strings` puts primitives under the flags of strings.
-pub(super) struct Json {
-    pub(super) as_strings: bool,
-}
+/// The layout.
+pub(super) struct Json;
 
 impl Layout for Json {
     fn name(&self) -> &'static str {
@@ -23,12 +22,17 @@ impl Layout for Json {
         flags::BYTES
     }
 
-    fn counter(&self) -> u32 {
-        if self.as_strings { flags::TEXT } else { flags::JSON }
+    fn counter(&self, as_strings: bool) -> u32 {
+        if as_strings { flags::TEXT } else { flags::JSON }
     }
 
-    fn primitive(&self, value: Primitive, out: &mut Vec<u8>) -> Result<u32, Error> {
-        if value.is_not_finite() && !self.as_strings {
+    fn primitive(
+        &self,
+        value: Primitive,
+        as_strings: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<u32, Error> {
+        if value.is_not_finite() && !as_strings {
             return Err(Error::custom(
                 "JSON has no NaN and no infinity; primitives_as_strings stores them as text",
             ));
@@ -36,7 +40,7 @@ impl Layout for Json {
         value.push_json(out)?;
         Ok(match value {
             Primitive::Char(_) => flags::TEXT,
-            _ => self.counter(),
+            _ => self.counter(as_strings),
         })
     }
 
@@ -52,5 +56,9 @@ impl Layout for Json {
 
     fn meaning(&self, flags: u32) -> Option<String> {
         flags::meaning(flags).map(str::to_owned)
+    }
+
+    fn packings(&self) -> &'static [Packing] {
+        &[Packing::GZIP]
     }
 }

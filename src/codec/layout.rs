@@ -2,6 +2,7 @@
 
 use serde_json::Error;
 
+use super::compress::Packing;
 use super::error::Unreadable;
 use super::flags;
 use super::stored::Stored;
@@ -17,11 +18,16 @@ pub(super) trait Layout: Sync {
         flags::TEXT
     }
 
+    /// Whether a string is stored as JSON, too.
+    fn quotes_strings(&self) -> bool {
+        false
+    }
+
     /// The flags of a byte sequence.
     fn bytes(&self) -> u32;
 
-    /// The flags of `None`, which has no bytes.
-    fn none(&self) -> Result<u32, Error> {
+    /// Appends what stands for `None`, often nothing, and returns its flags.
+    fn none(&self, _out: &mut Vec<u8>) -> Result<u32, Error> {
         Ok(flags::NONE)
     }
 
@@ -31,12 +37,17 @@ pub(super) trait Layout: Sync {
     }
 
     /// The flags of a counter in decimal text.
-    fn counter(&self) -> u32;
+    fn counter(&self, as_strings: bool) -> u32;
 
-    /// Appends a primitive and returns its flags.
-    fn primitive(&self, value: Primitive, out: &mut Vec<u8>) -> Result<u32, Error>;
+    /// Appends a primitive, as a string if so wished, and returns its flags.
+    fn primitive(
+        &self,
+        value: Primitive,
+        as_strings: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<u32, Error>;
 
-    /// What bytes under these flags are.
+    /// What bytes under these flags are. Compressed ones come here inflated, their flags without the mark.
     fn read<'a>(&self, flags: u32, bytes: &'a [u8]) -> Result<Stored<'a>, Unreadable>;
 
     /// Whether the flags say that a number is in binary form, so that the server cannot count in it.
@@ -44,6 +55,18 @@ pub(super) trait Layout: Sync {
         false
     }
 
-    /// The flags in words; `None` when the codec does not know them.
+    /// The flags, without a mark of compression, in words; `None` when the codec does not know them.
     fn meaning(&self, flags: u32) -> Option<String>;
+
+    /// How values are marked as compressed; the first of these is the one that is written.
+    fn packings(&self) -> &'static [Packing] {
+        &[]
+    }
+}
+
+/// A layout, and whether primitives are strings in it.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) layout: &'static dyn Layout,
+    pub(super) as_strings: bool,
 }

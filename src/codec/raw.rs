@@ -21,7 +21,7 @@ impl Layout for Raw {
         flags::TEXT
     }
 
-    fn none(&self) -> Result<u32, Error> {
+    fn none(&self, _out: &mut Vec<u8>) -> Result<u32, Error> {
         refuse()
     }
 
@@ -29,11 +29,16 @@ impl Layout for Raw {
         refuse()
     }
 
-    fn counter(&self) -> u32 {
+    fn counter(&self, _as_strings: bool) -> u32 {
         flags::TEXT
     }
 
-    fn primitive(&self, _value: Primitive, _out: &mut Vec<u8>) -> Result<u32, Error> {
+    fn primitive(
+        &self,
+        _value: Primitive,
+        _as_strings: bool,
+        _out: &mut Vec<u8>,
+    ) -> Result<u32, Error> {
         refuse()
     }
 

@@ -8,7 +8,7 @@ use serde::ser::{Error as _, SerializeSeq, SerializeTuple, Serializer};
 use serde_json::Error;
 
 use super::finite::Finite;
-use super::layout::Layout;
+use super::layout::Style;
 use super::probe;
 use super::text::{self, Primitive};
 
@@ -21,7 +21,7 @@ pub(super) struct TopLevel<'a, 'b> {
     /// Where the JSON serializer stands once one is needed.
     json: &'a mut Option<Json<'b>>,
     flags: &'a mut u32,
-    layout: &'static dyn Layout,
+    style: Style,
 }
 
 impl<'a, 'b> TopLevel<'a, 'b> {
@@ -29,25 +29,26 @@ impl<'a, 'b> TopLevel<'a, 'b> {
         out: &'b mut Vec<u8>,
         json: &'a mut Option<Json<'b>>,
         flags: &'a mut u32,
-        layout: &'static dyn Layout,
+        style: Style,
     ) -> Self {
-        Self { out, json, flags, layout }
+        Self { out, json, flags, style }
     }
 
     fn json(self) -> Result<Finite<JsonRef<'a, 'b>>, Error> {
-        *self.flags = self.layout.structure()?;
+        *self.flags = self.style.layout.structure()?;
         Ok(Finite(self.json.insert(serde_json::Serializer::new(self.out))))
     }
 
     fn primitive(self, value: Primitive) -> Result<(), Error> {
-        *self.flags = self.layout.primitive(value, self.out)?;
+        let Style { layout, as_strings } = self.style;
+        *self.flags = layout.primitive(value, as_strings, self.out)?;
         Ok(())
     }
 
     fn sequence(self) -> Sequence<'a, 'b> {
-        *self.flags = self.layout.bytes();
+        *self.flags = self.style.layout.bytes();
         let start = self.out.len();
-        Sequence { out: self.out, flags: self.flags, layout: self.layout, start, json: false }
+        Sequence { out: self.out, flags: self.flags, style: self.style, start, json: false }
     }
 }
 
@@ -99,24 +100,30 @@ impl<'a, 'b> Serializer for TopLevel<'a, 'b> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        *self.flags = self.layout.string();
+        if self.style.layout.quotes_strings() {
+            return self.json()?.serialize_str(value);
+        }
+        *self.flags = self.style.layout.string();
         self.out.extend_from_slice(value.as_bytes());
         Ok(())
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Error> {
-        *self.flags = self.layout.string();
+        if self.style.layout.quotes_strings() {
+            return self.json()?.collect_str(value);
+        }
+        *self.flags = self.style.layout.string();
         write!(self.out, "{value}").map_err(Error::custom)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
-        *self.flags = self.layout.bytes();
+        *self.flags = self.style.layout.bytes();
         self.out.extend_from_slice(value);
         Ok(())
     }
 
     fn serialize_none(self) -> Result<(), Error> {
-        *self.flags = self.layout.none()?;
+        *self.flags = self.style.layout.none(self.out)?;
         Ok(())
     }
 
@@ -183,7 +190,7 @@ impl<'a, 'b> Serializer for TopLevel<'a, 'b> {
 pub(super) struct Sequence<'a, 'b> {
     out: &'b mut Vec<u8>,
     flags: &'a mut u32,
-    layout: &'static dyn Layout,
+    style: Style,
     /// Where the sequence begins in `out`.
     start: usize,
     json: bool,
@@ -208,7 +215,7 @@ impl Sequence<'_, '_> {
     /// Writes the bytes so far again, as elements of an array.
     #[cold]
     fn turn_to_json(&mut self) -> Result<(), Error> {
-        *self.flags = self.layout.structure()?;
+        *self.flags = self.style.layout.structure()?;
         self.json = true;
         let bytes = self.out.split_off(self.start);
         self.out.push(b'[');

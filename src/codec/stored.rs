@@ -5,6 +5,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde_json::Error;
 use serde_json::de::SliceRead;
 
+use super::foreign::php::Php;
 use super::{elements, text};
 
 /// A stored value, as its flags tell it.
@@ -17,6 +18,10 @@ pub(super) enum Stored<'a> {
     /// A byte sequence.
     Bytes(&'a [u8]),
     Json(&'a [u8]),
+    /// A number as text, of any size; of clients that keep a `bool` as one, too.
+    Number(&'a [u8]),
+    /// Checked bytes of PHP's `serialize`.
+    Php(&'a [u8]),
     None,
     Bool(bool),
     Char(char),
@@ -44,6 +49,16 @@ impl Stored<'_> {
     }
 }
 
+/// A number for those who take what is there; never a float near to a whole number.
+fn any_number<'de, V: Visitor<'de>>(bytes: &[u8], visitor: V) -> Result<V::Value, Error> {
+    let wide: i128 = text::parse(bytes, "a whole number")?;
+    match (u64::try_from(wide), i64::try_from(wide)) {
+        (Ok(value), _) => visitor.visit_u64(value),
+        (_, Ok(value)) => visitor.visit_i64(value),
+        _ => visitor.visit_i128(wide),
+    }
+}
+
 fn json<'de, T>(
     bytes: &'de [u8],
     read: impl FnOnce(&mut serde_json::Deserializer<SliceRead<'de>>) -> Result<T, Error>,
@@ -57,7 +72,7 @@ fn json<'de, T>(
 macro_rules! integers {
     ($($method:ident, $visit:ident, $kind:ident;)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            let (Self::Text(bytes) | Self::Json(bytes)) = self else {
+            let (Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes)) = self else {
                 return self.deserialize_any(visitor);
             };
             let wanted = concat!("a whole number that ", stringify!($kind), " holds");
@@ -74,6 +89,7 @@ macro_rules! structured {
                 Self::Text(bytes) | Self::Json(bytes) => {
                     json(bytes, |json| json.$method($($name,)* visitor))
                 }
+                Self::Php(bytes) => Php(bytes).read(|php| php.$method($($name,)* visitor)),
                 _ => self.deserialize_any(visitor),
             }
         }
@@ -87,6 +103,7 @@ macro_rules! sequences {
             match self {
                 Self::Text(bytes) | Self::Raw(bytes) => elements::visit(bytes, true, visitor),
                 Self::Json(bytes) => json(bytes, |json| json.$method($($name,)* visitor)),
+                Self::Php(bytes) => Php(bytes).read(|php| php.$method($($name,)* visitor)),
                 _ => self.deserialize_any(visitor),
             }
         }
@@ -104,6 +121,8 @@ impl<'de> Deserializer<'de> for Stored<'de> {
             },
             Self::Bytes(bytes) => elements::visit(bytes, false, visitor),
             Self::Json(bytes) => json(bytes, |json| json.deserialize_any(visitor)),
+            Self::Number(bytes) => any_number(bytes, visitor),
+            Self::Php(bytes) => Php(bytes).read(|php| php.deserialize_any(visitor)),
             Self::None => visitor.visit_none(),
             Self::Bool(value) => visitor.visit_bool(value),
             Self::Char(value) => visitor.visit_char(value),
@@ -131,6 +150,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
+            // Other clients write so what they have no other sign for.
+            Self::Text(b"1") | Self::Number(b"1") => visitor.visit_bool(true),
+            Self::Text(b"0") | Self::Number(b"0") => visitor.visit_bool(false),
             Self::Text(bytes) | Self::Json(bytes) => {
                 visitor.visit_bool(text::parse(bytes, "`true` or `false`")?)
             }
@@ -140,7 +162,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
-            Self::Text(bytes) | Self::Json(bytes) => visitor.visit_f32(text::parse_float(bytes)?),
+            Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes) => {
+                visitor.visit_f32(text::parse_float(bytes)?)
+            }
             Self::F64(value) if value.is_finite() && value.abs() > f64::from(f32::MAX) => {
                 Err(Error::custom(format_args!("{value} is beyond f32")))
             }
@@ -150,7 +174,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
-            Self::Text(bytes) | Self::Json(bytes) => visitor.visit_f64(text::parse_float(bytes)?),
+            Self::Text(bytes) | Self::Json(bytes) | Self::Number(bytes) => {
+                visitor.visit_f64(text::parse_float(bytes)?)
+            }
             _ => self.deserialize_any(visitor),
         }
     }
@@ -176,6 +202,7 @@ impl<'de> Deserializer<'de> for Stored<'de> {
         match self {
             Self::Text(bytes) | Self::Raw(bytes) | Self::Bytes(bytes) => visitor.visit_bytes(bytes),
             Self::Json(bytes) => json(bytes, |json| json.deserialize_bytes(visitor)),
+            Self::Php(bytes) => Php(bytes).read(|php| php.deserialize_bytes(visitor)),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -212,6 +239,9 @@ impl<'de> Deserializer<'de> for Stored<'de> {
         match self {
             Self::Text(bytes) | Self::Json(bytes) => {
                 json(bytes, |json| json.deserialize_struct(name, fields, visitor))
+            }
+            Self::Php(bytes) => {
+                Php(bytes).read(|php| php.deserialize_struct(name, fields, visitor))
             }
             // serde's form of it: seconds since 1970 and nanoseconds.
             Self::Millis(millis) if name == "SystemTime" => match u64::try_from(millis) {

@@ -26,6 +26,18 @@ pub(super) enum Primitive {
 }
 
 impl Primitive {
+    /// Whether this is an integer that 64 bits with a sign hold.
+    pub(super) fn fits_i64(self) -> bool {
+        match self {
+            Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) => true,
+            Self::U8(_) | Self::U16(_) | Self::U32(_) => true,
+            Self::U64(v) => i64::try_from(v).is_ok(),
+            Self::I128(v) => i64::try_from(v).is_ok(),
+            Self::U128(v) => i64::try_from(v).is_ok(),
+            Self::Bool(_) | Self::Char(_) | Self::F32(_) | Self::F64(_) => false,
+        }
+    }
+
     /// Whether this is a NaN or an infinity.
     pub(super) fn is_not_finite(self) -> bool {
         match self {
@@ -123,7 +135,7 @@ pub(super) fn not_utf8(error: &Utf8Error) -> Error {
 }
 
 /// The beginning of a value, as an error shows it.
-struct Shown<'a>(&'a [u8]);
+pub(super) struct Shown<'a>(pub(super) &'a [u8]);
 
 impl std::fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

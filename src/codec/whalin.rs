@@ -3,7 +3,9 @@
 use serde::de::Error as _;
 use serde_json::Error;
 
-use super::error::Unreadable;
+use super::binary::{exactly, push};
+use super::compress::Packing;
+use super::error::{Format, Unreadable};
 use super::flags;
 use super::layout::Layout;
 use super::stored::Stored;
@@ -48,10 +50,8 @@ const BITS: [(u32, &str); 15] = [
 /// How a Java object stream begins: `STREAM_MAGIC` and `STREAM_VERSION`.
 const JAVA_OBJECT: [u8; 4] = [0xac, 0xed, 0, 5];
 
-/// The layout; `as_strings` stores primitives as Java's text of them.
-pub(super) struct Whalin {
-    pub(super) as_strings: bool,
-}
+/// The layout.
+pub(super) struct Whalin;
 
 impl Layout for Whalin {
     fn name(&self) -> &'static str {
@@ -66,12 +66,17 @@ impl Layout for Whalin {
         BYTES
     }
 
-    fn counter(&self) -> u32 {
+    fn counter(&self, _as_strings: bool) -> u32 {
         STRING
     }
 
-    fn primitive(&self, value: Primitive, out: &mut Vec<u8>) -> Result<u32, Error> {
-        if self.as_strings {
+    fn primitive(
+        &self,
+        value: Primitive,
+        as_strings: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<u32, Error> {
+        if as_strings {
             value.push_java(out);
             return Ok(STRING);
         }
@@ -80,13 +85,14 @@ impl Layout for Whalin {
 
     fn read<'a>(&self, flags: u32, bytes: &'a [u8]) -> Result<Stored<'a>, Unreadable> {
         match flags {
-            flags::TEXT if bytes.starts_with(&JAVA_OBJECT) => Err(Unreadable::JavaObject),
+            flags::TEXT if bytes.starts_with(&JAVA_OBJECT) => {
+                Err(Unreadable::Foreign(Format::Java))
+            }
             flags::TEXT => Ok(Stored::Text(bytes)),
             flags::JSON => Ok(Stored::Json(bytes)),
             flags::NONE => Ok(Stored::None),
             _ if unknown_bits(flags) != 0 => Err(Unreadable::UnknownFlags),
-            _ if flags & COMPRESSED != 0 => Err(Unreadable::Compressed),
-            _ if flags & SERIALIZED != 0 => Err(Unreadable::JavaObject),
+            _ if flags & SERIALIZED != 0 => Err(Unreadable::Foreign(Format::Java)),
             _ => read_type(first_bit(flags), bytes).map_err(Unreadable::Mismatch),
         }
     }
@@ -105,6 +111,10 @@ impl Layout for Whalin {
         }
         let set = BITS.iter().filter(|(bit, _)| flags & bit != 0);
         Some(set.map(|(_, name)| *name).collect::<Vec<_>>().join(", "))
+    }
+
+    fn packings(&self) -> &'static [Packing] {
+        &[Packing::GZIP]
     }
 }
 
@@ -152,11 +162,6 @@ fn push_binary(value: Primitive, out: &mut Vec<u8>) -> Result<u32, Error> {
     }
 }
 
-fn push(flags: u32, bytes: &[u8], out: &mut Vec<u8>) -> Result<u32, Error> {
-    out.extend_from_slice(bytes);
-    Ok(flags)
-}
-
 fn read_type(bit: u32, bytes: &[u8]) -> Result<Stored<'_>, Error> {
     Ok(match bit {
         BYTE => Stored::Int(i8::from_be_bytes(exactly(bytes)?).into()),
@@ -178,12 +183,5 @@ fn read_type(bit: u32, bytes: &[u8]) -> Result<Stored<'_>, Error> {
         DATE => Stored::Millis(i64::from_be_bytes(exactly(bytes)?)),
         BYTES => Stored::Bytes(bytes),
         _ => Stored::Text(bytes),
-    })
-}
-
-/// The bytes, if they are as many as the type has.
-fn exactly<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Error> {
-    bytes.try_into().map_err(|_| {
-        Error::custom(format_args!("these flags go with {N} bytes, there are {}", bytes.len()))
     })
 }

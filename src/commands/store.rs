@@ -11,6 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Reply, Request, StoreVerb, Verb};
 use crate::types::{ToKey, Ttl};
 
+/// Why nothing is put before or behind a value while values are compressed.
+const TO_COMPRESSED: &str = "with `compress_above` the stored value may be compressed, and bytes put before or \
+                             behind it would ruin it; with_codec(Codec::Raw) does it nevertheless";
+
 /// What came of a [`cas`](Client::cas).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -131,7 +135,8 @@ impl Client {
     /// says when the value would grow beyond its limit.
     ///
     /// # Errors
-    /// As [`set_raw`](Self::set_raw).
+    /// As [`set_raw`](Self::set_raw), and [`ErrorKind::Encode`] while this client compresses values
+    /// (`compress_above`), since the stored one may be compressed.
     ///
     /// ```
     /// # let server = mcpool::testing::TestServer::start()?;
@@ -213,6 +218,9 @@ impl Client {
             key,
             || false,
             |call| {
+                if self.codec().compresses() {
+                    return Err(Error::new(ErrorKind::Encode, TO_COMPRESSED));
+                }
                 let store = Store { verb: store, flags: 0, exptime: 0, value, only: None };
                 stored(self.store(call, &store)?)
             },

@@ -1,4 +1,4 @@
-//! Compression is not built: nothing is compressed, and what another client compressed is named as such.
+//! What another client compressed is read where decompression is built in; else, and when damaged, it is named.
 
 use mcpool::{Codec, DecodeError, DecodeErrorKind, ErrorKind, Ttl};
 
@@ -13,11 +13,13 @@ const HELLO: [&[u8]; 3] = [
 
 #[test]
 fn f158_compressed_values_of_others_are_a_typed_error_with_the_bytes() {
+    let built_in = cfg!(feature = "compression");
+    let marked = if built_in { DecodeErrorKind::Corrupt } else { DecodeErrorKind::Compressed };
     // Bit 1 is Whalin's mark of gzip.
     for (codec, flags, kind) in [
-        (Codec::Whalin, 2 + 32, DecodeErrorKind::Compressed),
-        (Codec::Whalin, 2, DecodeErrorKind::Compressed),
-        (Codec::Json, 2, DecodeErrorKind::UnknownFlags),
+        (Codec::Whalin, 2 + 32, marked),
+        (Codec::Whalin, 2, marked),
+        (Codec::Json, 2, marked),
         (Codec::Json, 1 << 4, DecodeErrorKind::UnknownFlags),
     ] {
         for stand in [Stand::embedded(), Stand::real()] {
@@ -29,6 +31,11 @@ fn f158_compressed_values_of_others_are_a_typed_error_with_the_bytes() {
             let cut = &HELLO[0][..11];
             for bytes in HELLO.into_iter().chain([&b""[..], b"\x1f", cut, &broken, &long]) {
                 client.set_raw("k", bytes, flags, Ttl::NEVER).unwrap();
+                let whole = bytes == HELLO[0] || bytes == HELLO[1];
+                if built_in && whole && kind == marked {
+                    assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("hello"));
+                    continue;
+                }
                 let error = client.get::<String>("k").unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
                 assert_eq!(error.raw_value(), Some((bytes, flags)));
@@ -51,5 +58,45 @@ fn f166_large_text_is_stored_as_it_is_under_flags_that_any_reader_takes() {
         let raw = client.get_raw("t").unwrap().unwrap();
         assert!(raw.bytes == text.as_bytes() && raw.flags == 0, "flags {}", raw.flags);
         assert!(client.get_raw("b").unwrap().unwrap().bytes == text.as_bytes());
+    }
+}
+
+#[cfg(feature = "compression")]
+#[test]
+fn nothing_is_put_before_or_behind_a_value_that_may_be_compressed() {
+    for stand in [Stand::embedded(), Stand::real()] {
+        let plain = stand.client();
+        let compressing = stand.builder().compress_above(100).build().unwrap();
+        let text = "compressible ".repeat(100);
+        compressing.set("t", &text, Ttl::NEVER).unwrap();
+        assert!(compressing.get_raw("t").unwrap().unwrap().bytes.len() < 100);
+        for refused in [compressing.append("t", "x"), compressing.prepend("t", "x")] {
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Encode);
+            assert!(error.to_string().contains("compress_above"), "{error}");
+        }
+        assert_eq!(plain.get::<String>("t").unwrap(), Some(text));
+        compressing.set("short", "a", Ttl::NEVER).unwrap();
+        assert!(compressing.with_codec(Codec::Raw).append("short", "b").unwrap());
+        assert_eq!(compressing.get::<String>("short").unwrap().as_deref(), Some("ab"));
+        assert!(plain.append("short", "c").unwrap());
+        compressing.set_counter("n", 41, Ttl::NEVER).unwrap();
+        assert_eq!(compressing.incr("n", 1).unwrap(), Some(42));
+    }
+}
+
+#[cfg(feature = "compression")]
+#[test]
+fn a_value_that_inflates_beyond_the_largest_value_is_a_typed_error() {
+    for stand in [Stand::embedded(), Stand::real()] {
+        let zeros = vec![0_u8; 100_000];
+        stand.builder().compress_above(100).build().unwrap().set("z", &zeros, Ttl::NEVER).unwrap();
+        let small = stand.builder().max_value_bytes(99_999).build().unwrap();
+        let error = small.get::<Vec<u8>>("z").unwrap_err();
+        let source = std::error::Error::source(&error).unwrap();
+        let kind = source.downcast_ref::<DecodeError>().map(DecodeError::kind);
+        assert_eq!(kind, Some(DecodeErrorKind::TooLarge), "{error}");
+        let enough = stand.builder().max_value_bytes(100_000).build().unwrap();
+        assert_eq!(enough.get::<Vec<u8>>("z").unwrap(), Some(zeros));
     }
 }

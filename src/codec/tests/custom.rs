@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use super::{Transcoder, encode, read, stored, unreadable};
+use super::{Transcoder, encode, read, stored, transcoder, unreadable};
 use crate::codec::{Codec, CustomCodec, DecodeErrorKind};
 use crate::types::Payload;
 
@@ -34,7 +34,7 @@ impl CustomCodec for Inverted {
 }
 
 fn inverted() -> Transcoder {
-    Transcoder::new(Codec::Custom(Arc::new(Inverted)), false)
+    transcoder(Codec::Custom(Arc::new(Inverted)), false)
 }
 
 #[test]

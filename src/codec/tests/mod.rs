@@ -1,5 +1,6 @@
 //! What users get from the codecs, by theme; here what the themes share.
 
+mod compressed;
 mod custom;
 mod golden;
 mod hostile;
@@ -12,23 +13,27 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Codec, DecodeError, EncodeError, Transcoder};
+use super::{Codec, DecodeError, EncodeError, Settings, Transcoder};
+
+fn transcoder(codec: Codec, primitives_as_strings: bool) -> Transcoder {
+    Transcoder::new(codec, Settings { primitives_as_strings, ..Settings::default() })
+}
 
 fn json() -> Transcoder {
     Transcoder::default()
 }
 
 fn whalin() -> Transcoder {
-    Transcoder::new(Codec::Whalin, false)
+    transcoder(Codec::Whalin, false)
 }
 
 fn raw() -> Transcoder {
-    Transcoder::new(Codec::Raw, false)
+    transcoder(Codec::Raw, false)
 }
 
 /// Every codec that takes any value, with both settings.
 fn general() -> [Transcoder; 4] {
-    [json(), Transcoder::new(Codec::Json, true), whalin(), Transcoder::new(Codec::Whalin, true)]
+    [json(), transcoder(Codec::Json, true), whalin(), transcoder(Codec::Whalin, true)]
 }
 
 fn encode<T: Serialize + ?Sized>(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use super::{Codec, Transcoder, encode, general, json, raw, read, stored, whalin};
+use super::{Codec, Transcoder, encode, general, json, raw, read, stored, transcoder, whalin};
 
 fn why<T: Serialize + ?Sized>(codec: &Transcoder, value: &T) -> String {
     encode(codec, value).expect_err("must be refused").to_string()
@@ -35,16 +35,14 @@ fn nan_and_infinity_are_refused_by_json_also_deep_inside() {
 
 #[test]
 fn a_lone_nan_or_infinity_is_kept_by_whalin_and_by_primitives_as_strings() {
-    for codec in
-        [Transcoder::new(Codec::Json, true), whalin(), Transcoder::new(Codec::Whalin, true)]
-    {
+    for codec in [transcoder(Codec::Json, true), whalin(), transcoder(Codec::Whalin, true)] {
         for value in [f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(read::<f64>(&codec, &stored(&codec, &value)).unwrap(), value);
         }
         assert!(read::<f64>(&codec, &stored(&codec, &f64::NAN)).unwrap().is_nan());
         assert!(read::<f32>(&codec, &stored(&codec, &f32::NAN)).unwrap().is_nan());
     }
-    assert_eq!(stored(&Transcoder::new(Codec::Json, true), &f64::NAN), (0, b"NaN".to_vec()));
+    assert_eq!(stored(&transcoder(Codec::Json, true), &f64::NAN), (0, b"NaN".to_vec()));
 }
 
 #[test]
@@ -60,7 +58,7 @@ fn maps_with_keys_that_json_cannot_hold_are_refused() {
 fn a_u64_beyond_javas_long_is_refused_in_binary_form_only() {
     let error = why(&whalin(), &u64::MAX);
     assert!(error.contains("18446744073709551615") && error.contains("primitives_as_strings"));
-    let text = stored(&Transcoder::new(Codec::Whalin, true), &u64::MAX);
+    let text = stored(&transcoder(Codec::Whalin, true), &u64::MAX);
     assert_eq!(text, (32, b"18446744073709551615".to_vec()));
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use serde_json::{Value, json};
 
-use super::{Codec, Transcoder, general, json, read, stored, unreadable, whalin};
+use super::{Codec, Transcoder, general, json, read, stored, transcoder, unreadable, whalin};
 use crate::codec::DecodeErrorKind::{self, *};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ fn the_json_codec_stores_under_the_documented_flags() {
     assert_eq!(stored(&json(), &'5'), (0, b"5".to_vec()));
     assert_eq!(stored(&json(), &1.0), (32768, b"1.0".to_vec()));
     assert_eq!(stored(&json(), &u128::MAX).1, u128::MAX.to_string().into_bytes());
-    let strings = Transcoder::new(Codec::Json, true);
+    let strings = transcoder(Codec::Json, true);
     assert_eq!(stored(&strings, &5), (0, b"5".to_vec()));
     assert_eq!(stored(&strings, &false), (0, b"false".to_vec()));
     assert_eq!(stored(&strings, &-2.5), (0, b"-2.5".to_vec()));
@@ -153,10 +153,9 @@ fn bytes_are_read_as_text_and_as_other_numbers_where_nothing_is_lost() {
 
 #[test]
 fn flags_that_are_not_the_codecs_are_an_error_for_every_type() {
-    for flags in
-        [1, 2, 3, 4, 8, 16, 21, 32, 256, 4096, 16384, 32769, 65536, 98304, 1 << 30, u32::MAX]
+    for flags in [1, 3, 4, 8, 16, 21, 32, 256, 4096, 16384, 32769, 65536, 98304, 1 << 30, u32::MAX]
     {
-        for codec in [json(), Transcoder::new(Codec::Json, true)] {
+        for codec in [json(), transcoder(Codec::Json, true)] {
             assert_eq!(kind::<String>(&codec, flags, b"hello"), UnknownFlags);
             assert_eq!(kind::<Vec<u8>>(&codec, flags, b"hello"), UnknownFlags);
             assert_eq!(kind::<u32>(&codec, flags, b"5"), UnknownFlags);
@@ -198,14 +197,11 @@ fn whalin_reads_by_the_first_type_bit_and_checks_the_length() {
 }
 
 #[test]
-fn whalin_names_java_objects_and_compressed_values() {
+fn whalin_names_java_objects() {
     let object = [0xac, 0xed, 0, 5, 0x73];
     assert_eq!(kind::<Vec<u8>>(&whalin(), 8, &object), JavaObject);
     assert_eq!(kind::<Vec<u8>>(&whalin(), 0, &object), JavaObject);
     assert_eq!(kind::<Point>(&whalin(), 8, b""), JavaObject);
-    let error = unreadable::<String>(&whalin(), 2 + 32, &[0x1f, 0x8b]);
-    assert!(error.kind() == Compressed && error.to_string().contains("`compression`"), "{error}");
-    assert_eq!(kind::<Vec<u8>>(&whalin(), 2 + 8, &[0x1f, 0x8b]), Compressed);
 }
 
 #[test]
@@ -239,7 +235,7 @@ fn whalin_gives_unsigned_numbers_the_smallest_type_that_holds_all_of_them() {
 
 #[test]
 fn whalin_writes_floats_as_java_does() {
-    let strings = Transcoder::new(Codec::Whalin, true);
+    let strings = transcoder(Codec::Whalin, true);
     for (value, text) in [
         (1e7, "1.0E7"),
         (9_999_999.5, "9999999.5"),
