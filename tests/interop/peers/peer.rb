@@ -38,7 +38,7 @@ def answer_of(value)
     when true, false then ['bool', value.to_s]
     when Integer then ['int', value.to_s]
     when Float then ['float', [value].pack('G')]
-    when String then [value.encoding == Encoding::UTF_8 ? 'text' : 'bytes', value]
+    when String then ['string', value]
     when Array, Hash then ['json', JSON.generate(value)]
     else raise "a #{value.class} was found"
     end

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::fmt::Debug;
 
-use mcpool::{Client, Codec, DecodeError, DecodeErrorKind, Error, ErrorKind, Ttl};
+use mcpool::{Client, ClientBuilder, Codec, DecodeError, DecodeErrorKind, Error, ErrorKind, Ttl};
 use mcpool_interop_tests::cluster::{Cluster, Place, client};
 use mcpool_interop_tests::dice::{Dice, Letters};
 use mcpool_interop_tests::peer::Peer;
@@ -17,6 +17,9 @@ const SIZES: [usize; 5] = [2, 3, 5, 8, 12];
 const KEYS: usize = 400;
 /// The most weight that a server gets.
 const HEAVIEST: usize = 10;
+
+/// Bytes above which ours compresses where that is tested.
+const LARGE: usize = 1000;
 
 /// A peer with its settings, and ours that match them.
 #[derive(Clone, Copy)]
@@ -53,7 +56,11 @@ pub(crate) enum Arrives {
 impl Case {
     /// Our client on these servers, with settings that match.
     fn ours(&self, servers: &[Place]) -> Client {
-        ours(servers, self.preset, self.placement, self.prefix)
+        client(servers, |builder| self.set_up(builder))
+    }
+
+    fn set_up(&self, builder: ClientBuilder) -> ClientBuilder {
+        set_up(builder, self.preset, self.placement).key_prefix(self.prefix)
     }
 
     /// The same, and the peer on the same servers.
@@ -216,7 +223,9 @@ impl Case {
     /// Large values that the peer compresses and ours reads, and the reverse; neither makes a value larger.
     pub(crate) fn compressed_values(&self) {
         let cluster = Cluster::start(1);
-        let (ours, mut peer) = self.both(&cluster.places());
+        let mut peer = Peer::start(self.peer);
+        peer.open(&cluster.places(), self.options);
+        let ours = client(&cluster.places(), |builder| self.set_up(builder).compress_above(LARGE));
         let raw = client(&cluster.places(), |builder| builder.codec(Codec::Raw));
         let held = |key: &str| raw.get_raw(key).expect("answers").expect("stored").bytes.len();
         let dull = "All work and no play. ".repeat(3000);
@@ -286,21 +295,32 @@ impl Case {
     }
 }
 
-/// Our client on these servers, with settings by their names.
-pub(crate) fn ours(
-    servers: &[Place],
+/// Settings by their names.
+pub(crate) fn set_up(
+    builder: ClientBuilder,
     preset: &str,
     placement: Option<&str>,
-    prefix: &str,
-) -> Client {
-    client(servers, |builder| {
-        let preset = preset.parse().unwrap_or_else(|e| panic!("{e}"));
-        let builder = builder.preset(preset).key_prefix(prefix);
-        match placement.map(str::parse) {
-            Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
-            None => builder,
-        }
-    })
+) -> ClientBuilder {
+    let codec = match preset {
+        "php_memcached" => Codec::PhpMemcached,
+        "pecl_memcache" => Codec::PeclMemcache,
+        "pymemcache" => Codec::Pymemcache,
+        "pylibmc" => Codec::Pylibmc,
+        "python_memcached" => Codec::PythonMemcached,
+        "perl_cache_memcached" => Codec::PerlCacheMemcached,
+        "dalli" => Codec::Dalli,
+        "dalli_json" => Codec::DalliJson,
+        "spymemcached" | "spymemcached_ketama" => Codec::Spymemcached,
+        "whalin" => Codec::Whalin,
+        "gomemcache" | "libmemcached" => Codec::Gomemcache,
+        "rust_memcache" => Codec::RustMemcache,
+        _ => panic!("{preset}"),
+    };
+    let builder = builder.codec(codec);
+    match placement.map(str::parse) {
+        Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
+        None => builder,
+    }
 }
 
 /// What a value is in a language with one kind of integer and one of float; the sizes are Java's.

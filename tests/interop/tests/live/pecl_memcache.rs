@@ -34,6 +34,9 @@ fn reads_its_values() {
 fn its_reads_of_our_values() {
     PECL.its_reads_of_our_values(|value| match value {
         Value::Big(_) => Arrives::Refused,
+        // It reads none.
+        Value::Float(number) if !number.is_finite() => Arrives::Refused,
+        Value::F32(number) if !number.is_finite() => Arrives::Refused,
         // What it makes of its own.
         Value::Null => Arrives::As(Value::Bool(false)),
         Value::Json(json) => Arrives::As(Value::Text(json.to_string())),

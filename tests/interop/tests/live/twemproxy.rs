@@ -5,7 +5,7 @@ use mcpool_interop_tests::cluster::{Cluster, Place, client};
 use mcpool_interop_tests::dice::{Dice, Letters};
 use mcpool_interop_tests::proxy::{Twemproxy, Way};
 
-use crate::cases::ours;
+use crate::cases::set_up;
 
 /// Its names of the hashes that it has, and ours.
 const HASHES: [(&str, &str); 11] = [
@@ -46,7 +46,7 @@ fn same_servers() {
     let proxy = Twemproxy::start(&ways.iter().map(|(way, _)| *way).collect::<Vec<_>>(), &servers);
     let mut dice = Dice::new("twemproxy");
     for (way, placement) in &ways {
-        let ours = ours(&servers, "twemproxy", Some(placement), "");
+        let ours = client(&servers, |builder| set_up(builder, "twemproxy", Some(placement)));
         let through =
             client(&[], |builder| builder.servers([proxy.address(*way)]).codec(Codec::Raw));
         let keys: Vec<_> = (0..300).map(|_| dice.text(Letters::Unicode, 20)).collect();
