@@ -23,15 +23,15 @@ const LARGE: usize = 1000;
 
 /// A peer with its settings, and ours that match them.
 #[derive(Clone, Copy)]
-pub(crate) struct Case {
+pub(crate) struct Case<'a> {
     /// The name of the driver.
-    pub(crate) peer: &'static str,
-    pub(crate) options: &'static [(&'static str, &'static str)],
+    pub(crate) peer: &'a str,
+    pub(crate) options: &'a [(&'a str, &'a str)],
     /// The names of ours that match: the preset, and the placement where the peer's is not the preset's.
-    pub(crate) preset: &'static str,
-    pub(crate) placement: Option<&'static str>,
+    pub(crate) preset: &'a str,
+    pub(crate) placement: Option<&'a str>,
     /// What stands before its keys on the servers.
-    pub(crate) prefix: &'static str,
+    pub(crate) prefix: &'a str,
     /// What its keys may be made of.
     pub(crate) letters: Letters,
     /// Whether its servers get weights.
@@ -53,7 +53,7 @@ pub(crate) enum Arrives {
     Unknown,
 }
 
-impl Case {
+impl Case<'_> {
     /// Our client on these servers, with settings that match.
     fn ours(&self, servers: &[Place]) -> Client {
         client(servers, |builder| self.set_up(builder))
@@ -349,7 +349,7 @@ fn reason(error: &Error) -> Option<DecodeErrorKind> {
     error.source()?.downcast_ref().map(DecodeError::kind)
 }
 
-fn assert_none(wrong: &[String], of: usize, case: &Case, told: &[String]) {
+fn assert_none(wrong: &[String], of: usize, case: &Case<'_>, told: &[String]) {
     let shown = wrong.iter().take(5).map(|line| format!("\n  {line}")).collect::<String>();
     assert!(
         wrong.is_empty(),

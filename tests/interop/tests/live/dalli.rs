@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized, without_sizes};
 
-const MARSHAL: Case = Case {
+const MARSHAL: Case<'_> = Case {
     peer: "dalli",
     options: &[("compress", "false")],
     preset: "dalli",
@@ -16,9 +16,9 @@ const MARSHAL: Case = Case {
     weighted: true,
 };
 
-const RAW: Case = Case { options: &[("raw", "true"), ("compress", "false")], ..MARSHAL };
+const RAW: Case<'_> = Case { options: &[("raw", "true"), ("compress", "false")], ..MARSHAL };
 
-const JSON: Case = Case {
+const JSON: Case<'_> = Case {
     options: &[("serializer", "json"), ("compress", "false")],
     preset: "dalli_json",
     ..MARSHAL

@@ -5,7 +5,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case};
 
-const GO: Case = Case {
+const GO: Case<'_> = Case {
     peer: "gomemcache",
     options: &[],
     preset: "gomemcache",

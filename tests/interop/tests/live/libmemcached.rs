@@ -5,7 +5,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case};
 
-const DEFAULT: Case = Case {
+const DEFAULT: Case<'_> = Case {
     peer: "libmemcached",
     options: &[],
     preset: "libmemcached",
@@ -15,12 +15,41 @@ const DEFAULT: Case = Case {
     weighted: false,
 };
 
-const KETAMA_WEIGHTED: Case = Case {
+const CONSISTENT: Case<'_> = Case {
+    options: &[("distribution", "consistent")],
+    placement: Some("libmemcached_consistent"),
+    ..DEFAULT
+};
+
+const KETAMA_WEIGHTED: Case<'_> = Case {
     options: &[("ketama_weighted", "1")],
     placement: Some("ketama"),
     weighted: true,
     ..DEFAULT
 };
+
+/// Its names of the hashes that it has, and ours.
+const HASHES: [(&str, &str); 10] = [
+    ("default", "one_at_a_time"),
+    ("md5", "md5"),
+    ("crc", "crc"),
+    ("fnv1_64", "fnv1_64"),
+    ("fnv1a_64", "fnv1a_64"),
+    ("fnv1_32", "fnv1_32"),
+    ("fnv1a_32", "fnv1a_32"),
+    ("murmur", "murmur"),
+    ("murmur3", "murmur3"),
+    ("jenkins", "jenkins"),
+];
+
+/// The same servers as it computes them, with each of its hashes.
+fn with_each_hash(behavior: (&str, &str), placement: &str, weighted: bool) {
+    for (theirs, ours) in HASHES {
+        let options = &[behavior, ("hash", theirs)];
+        let placement = Some(&*format!("{placement}+{ours}"));
+        Case { options, placement, weighted, ..DEFAULT }.same_servers_for(5000);
+    }
+}
 
 /// Its values are bytes.
 fn stored(value: &Value) -> Arrives {
@@ -51,11 +80,63 @@ fn counters() {
 }
 
 #[test]
+fn same_servers() {
+    DEFAULT.same_servers();
+}
+
+#[test]
+fn same_servers_with_each_hash() {
+    with_each_hash(("distribution", "modula"), "libmemcached_modula", false);
+}
+
+#[test]
+fn same_servers_for_very_many_keys() {
+    DEFAULT.same_servers_for(100_000);
+}
+
+#[test]
+fn same_servers_consistent() {
+    CONSISTENT.same_servers();
+}
+
+#[test]
+fn same_servers_consistent_with_weights() {
+    Case { weighted: true, ..CONSISTENT }.same_servers();
+}
+
+#[test]
+fn same_servers_consistent_with_each_hash() {
+    with_each_hash(("distribution", "consistent"), "libmemcached_consistent", false);
+}
+
+#[test]
+fn same_servers_consistent_for_very_many_keys() {
+    CONSISTENT.same_servers_for(100_000);
+}
+
+#[test]
 fn same_servers_ketama_weighted() {
     KETAMA_WEIGHTED.same_servers();
 }
 
 #[test]
+fn same_servers_ketama_weighted_with_each_hash() {
+    with_each_hash(("ketama_weighted", "1"), "ketama", true);
+}
+
+#[test]
 fn same_servers_ketama_weighted_for_very_many_keys() {
     KETAMA_WEIGHTED.same_servers_for(100_000);
+}
+
+#[test]
+fn same_servers_as_spymemcached() {
+    let options = &[("distribution", "spy"), ("hash", "md5")];
+    Case { options, placement: Some("libmemcached_consistent+md5+slashed"), ..DEFAULT }
+        .same_servers();
+}
+
+#[test]
+fn same_servers_with_a_prefix() {
+    Case { options: &[("prefix", "site:")], prefix: "site:", ..DEFAULT }.same_servers();
 }

@@ -5,7 +5,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized, without_sizes};
 
-const PECL: Case = Case {
+const PECL: Case<'_> = Case {
     peer: "pecl_memcache",
     options: &[("compress_threshold", "0")],
     preset: "pecl_memcache",
@@ -67,17 +67,17 @@ fn same_servers_with_a_prefix() {
 #[test]
 fn same_servers_consistent_fnv() {
     let options = &[("hash_function", "fnv")];
-    Case { options, placement: Some("pecl_memcache:fnv1a_32"), ..PECL }.same_servers();
+    Case { options, placement: Some("pecl_consistent+fnv1a_32"), ..PECL }.same_servers();
 }
 
 #[test]
 fn same_servers_standard() {
     let options = &[("hash_strategy", "standard")];
-    Case { options, placement: Some("new_compat"), ..PECL }.same_servers();
+    Case { options, placement: Some("pecl_standard"), ..PECL }.same_servers();
 }
 
 #[test]
 fn same_servers_standard_fnv() {
     let options = &[("hash_strategy", "standard"), ("hash_function", "fnv")];
-    Case { options, placement: Some("pecl_standard:fnv1a_32"), ..PECL }.same_servers();
+    Case { options, placement: Some("pecl_standard+fnv1a_32"), ..PECL }.same_servers();
 }

@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized};
 
-const PERL: Case = Case {
+const PERL: Case<'_> = Case {
     peer: "perl_classic",
     options: &[],
     preset: "perl_cache_memcached",

@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized, without_sizes};
 
-const PHP: Case = Case {
+const PHP: Case<'_> = Case {
     peer: "php_memcached",
     options: &[("serializer", "serializer_php"), ("compression", "0")],
     preset: "php_memcached",

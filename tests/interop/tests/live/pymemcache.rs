@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized, without_sizes};
 
-const PICKLE: Case = Case {
+const PICKLE: Case<'_> = Case {
     peer: "pymemcache",
     options: &[("serde", "pickle")],
     preset: "pymemcache",
@@ -16,7 +16,7 @@ const PICKLE: Case = Case {
     weighted: false,
 };
 
-const HASHED: Case = Case { options: &[("hash", "1"), ("serde", "pickle")], ..PICKLE };
+const HASHED: Case<'_> = Case { options: &[("hash", "1"), ("serde", "pickle")], ..PICKLE };
 
 #[test]
 fn reads_its_values() {

@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case, only_unsized, without_sizes};
 
-const PYTHON: Case = Case {
+const PYTHON: Case<'_> = Case {
     peer: "python_memcached",
     options: &[],
     preset: "python_memcached",

@@ -5,7 +5,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case};
 
-const RUST: Case = Case {
+const RUST: Case<'_> = Case {
     peer: "rust_memcache",
     options: &[],
     preset: "rust_memcache",

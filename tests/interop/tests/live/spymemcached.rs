@@ -6,7 +6,7 @@ use mcpool_interop_tests::value::Value;
 
 use crate::cases::{Arrives, Case};
 
-const SPY: Case = Case {
+const SPY: Case<'_> = Case {
     peer: "spymemcached",
     options: &[],
     preset: "spymemcached",
@@ -17,7 +17,7 @@ const SPY: Case = Case {
 };
 
 /// Values as Whalin's client has them.
-const WHALIN: Case = Case { options: &[("transcoder", "whalin")], preset: "whalin", ..SPY };
+const WHALIN: Case<'_> = Case { options: &[("transcoder", "whalin")], preset: "whalin", ..SPY };
 
 #[test]
 fn reads_its_values() {
@@ -84,7 +84,8 @@ fn same_servers() {
 
 #[test]
 fn same_servers_by_crc() {
-    Case { options: &[("hash", "CRC_HASH")], placement: Some("modulo:crc"), ..SPY }.same_servers();
+    Case { options: &[("hash", "CRC_HASH")], placement: Some("spymemcached_array+crc"), ..SPY }
+        .same_servers();
 }
 
 #[test]

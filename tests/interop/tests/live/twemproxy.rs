@@ -39,7 +39,7 @@ fn same_servers() {
         .iter()
         .flat_map(|(hash, name)| {
             ["ketama", "modula"].map(|distribution| {
-                (Way { hash, distribution }, format!("twemproxy_{distribution}:{name}"))
+                (Way { hash, distribution }, format!("twemproxy_{distribution}+{name}"))
             })
         })
         .collect();
