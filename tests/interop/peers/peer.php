@@ -97,7 +97,6 @@ class WithMemcached
 class WithMemcache
 {
     private Memcache $client;
-    private int $threshold = 0;
 
     public static function version(): string
     {
@@ -131,7 +130,13 @@ class WithMemcache
 
     public function many(array $keys): array
     {
-        return $this->client->get($keys);
+        // It leaves the prefix on the keys that it found.
+        $prefix = strlen(ini_get('memcache.prefix_static_key'));
+        $found = [];
+        foreach ($this->client->get($keys) as $key => $value) {
+            $found[substr($key, $prefix)] = $value;
+        }
+        return $found;
     }
 
     public function incr(string $key, int $by): int|false

@@ -12,18 +12,30 @@ use crate::memcached::Memcached;
 /// Long enough for a machine under load: what is tested here is not time.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A server as a client is told of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A server as clients are told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub addr: SocketAddr,
     pub weight: u32,
+    /// What the peer is told in place of the IP address.
+    pub host: String,
+    /// The name by which ours is to know it.
+    pub name: String,
 }
 
 impl Place {
+    /// With weight 1, and known by its address.
+    #[must_use]
+    pub fn new(addr: SocketAddr) -> Self {
+        Self { addr, weight: 1, host: addr.ip().to_string(), name: addr.to_string() }
+    }
+
     /// As our client takes it.
     #[must_use]
     pub fn text(&self) -> String {
-        format!("{}?weight={}", self.addr, self.weight)
+        let Self { addr, weight, host: _, name } = self;
+        let name = if *name == addr.to_string() { String::new() } else { format!("&name={name}") };
+        format!("{addr}?weight={weight}{name}")
     }
 }
 
@@ -51,26 +63,26 @@ impl Cluster {
     /// All of them, with weight 1.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
-        self.servers.iter().map(|server| Place { addr: server.addr(), weight: 1 }).collect()
+        self.servers.iter().map(|server| Place::new(server.addr())).collect()
     }
+}
 
-    /// Which servers have each of these keys, found by asking every server for all.
-    ///
-    /// # Panics
-    /// If a server does not answer.
-    #[must_use]
-    pub fn holders(&self, keys: &[String]) -> BTreeMap<String, Vec<SocketAddr>> {
-        let mut holders = BTreeMap::new();
-        for place in self.places() {
-            let alone = client(&[place], |builder| builder.codec(Codec::Raw));
-            for (key, found) in alone.get_many::<Vec<u8>, _>(keys).into_result().expect("answers") {
-                if found.is_some() {
-                    holders.entry(key.clone()).or_insert_with(Vec::new).push(place.addr);
-                }
+/// Which of these servers have each of these keys, found by asking every server for all.
+///
+/// # Panics
+/// If a server does not answer.
+#[must_use]
+pub fn holders(servers: &[Place], keys: &[String]) -> BTreeMap<String, Vec<String>> {
+    let mut holders = BTreeMap::new();
+    for server in servers {
+        let alone = client(std::slice::from_ref(server), |builder| builder.codec(Codec::Raw));
+        for (key, found) in alone.get_many::<Vec<u8>, _>(keys).into_result().expect("answers") {
+            if found.is_some() {
+                holders.entry(key.clone()).or_insert_with(Vec::new).push(server.name.clone());
             }
         }
-        holders
     }
+    holders
 }
 
 /// Our client on these servers, with more settings.

@@ -71,7 +71,9 @@ impl Peer {
     /// If it refuses an option.
     pub fn open(&mut self, servers: &[Place], options: &[(&str, &str)]) {
         let options = options.iter().map(|(name, value)| format!(" {name}={value}"));
-        let servers = servers.iter().map(|at| format!(" server={}:{}", at.addr, at.weight));
+        let servers = servers
+            .iter()
+            .map(|at| format!(" server={}:{}:{}", at.host, at.addr.port(), at.weight));
         let line: String = options.chain(servers).collect();
         self.expect_ok(&format!("open{line}"));
     }

@@ -93,7 +93,7 @@ fn pool(folder: &Path, way: Way, servers: &[Place]) -> String {
         "{hash}-{distribution}:\n  listen: {}\n  hash: {hash}\n  distribution: {distribution}\n  servers:\n",
         socket(folder, way).display()
     );
-    for Place { addr, weight } in servers {
+    for Place { addr, weight, .. } in servers {
         _ = writeln!(text, "   - {addr}:{weight}");
     }
     text

@@ -1,19 +1,17 @@
 //! Ruby's Dalli.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
 const MARSHAL: Case<'_> = Case {
     peer: "dalli",
     options: &[("compress", "false")],
     preset: "dalli",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
     weighted: true,
+    ..Case::PLAIN
 };
 
 const RAW: Case<'_> = Case { options: &[("raw", "true"), ("compress", "false")], ..MARSHAL };

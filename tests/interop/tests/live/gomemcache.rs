@@ -3,16 +3,15 @@
 use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case};
+use crate::case::Case;
+use crate::values::Arrives;
 
 const GO: Case<'_> = Case {
     peer: "gomemcache",
-    options: &[],
     preset: "gomemcache",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
+    // It refuses all others.
+    letters: Letters::Ascii,
+    ..Case::PLAIN
 };
 
 /// Its values are bytes.

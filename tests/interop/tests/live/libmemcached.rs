@@ -1,19 +1,11 @@
 //! libmemcached, and with it all that stand on it.
 
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case};
+use crate::case::Case;
+use crate::values::Arrives;
 
-const DEFAULT: Case<'_> = Case {
-    peer: "libmemcached",
-    options: &[],
-    preset: "libmemcached",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
-};
+const DEFAULT: Case<'_> = Case { peer: "libmemcached", preset: "libmemcached", ..Case::PLAIN };
 
 const CONSISTENT: Case<'_> = Case {
     options: &[("distribution", "consistent")],

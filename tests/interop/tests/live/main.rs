@@ -1,7 +1,9 @@
 //! Beside each other client: values, servers, keys, compression, both ways. One module a peer.
 
-mod cases;
+mod case;
 mod samples;
+mod servers;
+mod values;
 
 mod dalli;
 mod gomemcache;

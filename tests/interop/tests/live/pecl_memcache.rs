@@ -1,18 +1,16 @@
 //! PHP's older memcache.
 
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
 const PECL: Case<'_> = Case {
     peer: "pecl_memcache",
     options: &[("compress_threshold", "0")],
     preset: "pecl_memcache",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
     weighted: true,
+    ..Case::PLAIN
 };
 
 /// Floats keep 14 digits there.

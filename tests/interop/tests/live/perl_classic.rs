@@ -1,20 +1,13 @@
 //! Perl's Cache::Memcached.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized};
 
-const PERL: Case<'_> = Case {
-    peer: "perl_classic",
-    options: &[],
-    preset: "perl_cache_memcached",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: true,
-};
+const PERL: Case<'_> =
+    Case { peer: "perl_classic", preset: "perl_cache_memcached", weighted: true, ..Case::PLAIN };
 
 #[test]
 fn reads_its_values() {

@@ -4,17 +4,16 @@ use mcpool::DecodeErrorKind;
 use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
 const PHP: Case<'_> = Case {
     peer: "php_memcached",
     options: &[("serializer", "serializer_php"), ("compression", "0")],
     preset: "php_memcached",
-    placement: None,
-    prefix: "",
     // It refuses all others.
     letters: Letters::Ascii,
-    weighted: false,
+    ..Case::PLAIN
 };
 
 /// PHP's integers have 64 bits and a sign.

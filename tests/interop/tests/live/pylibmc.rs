@@ -1,20 +1,12 @@
 //! Python's pylibmc.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
-const PYLIBMC: Case<'_> = Case {
-    peer: "pylibmc",
-    options: &[],
-    preset: "pylibmc",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
-};
+const PYLIBMC: Case<'_> = Case { peer: "pylibmc", preset: "pylibmc", ..Case::PLAIN };
 
 #[test]
 fn reads_its_values() {

@@ -1,19 +1,16 @@
 //! Python's pymemcache.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
 const PICKLE: Case<'_> = Case {
     peer: "pymemcache",
     options: &[("serde", "pickle")],
     preset: "pymemcache",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
+    ..Case::PLAIN
 };
 
 const HASHED: Case<'_> = Case { options: &[("hash", "1"), ("serde", "pickle")], ..PICKLE };

@@ -1,20 +1,13 @@
 //! Python's python-memcached.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case, only_unsized, without_sizes};
+use crate::case::Case;
+use crate::values::{Arrives, only_unsized, without_sizes};
 
-const PYTHON: Case<'_> = Case {
-    peer: "python_memcached",
-    options: &[],
-    preset: "python_memcached",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: true,
-};
+const PYTHON: Case<'_> =
+    Case { peer: "python_memcached", preset: "python_memcached", weighted: true, ..Case::PLAIN };
 
 #[test]
 fn reads_its_values() {

@@ -1,19 +1,11 @@
 //! The Rust crate `memcache`.
 
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case};
+use crate::case::Case;
+use crate::values::Arrives;
 
-const RUST: Case<'_> = Case {
-    peer: "rust_memcache",
-    options: &[],
-    preset: "rust_memcache",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
-};
+const RUST: Case<'_> = Case { peer: "rust_memcache", preset: "rust_memcache", ..Case::PLAIN };
 
 #[test]
 fn reads_its_values() {

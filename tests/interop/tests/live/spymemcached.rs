@@ -1,20 +1,12 @@
 //! Java's spymemcached.
 
 use mcpool::DecodeErrorKind;
-use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
-use crate::cases::{Arrives, Case};
+use crate::case::{Case, Host};
+use crate::values::Arrives;
 
-const SPY: Case<'_> = Case {
-    peer: "spymemcached",
-    options: &[],
-    preset: "spymemcached",
-    placement: None,
-    prefix: "",
-    letters: Letters::Unicode,
-    weighted: false,
-};
+const SPY: Case<'_> = Case { peer: "spymemcached", preset: "spymemcached", ..Case::PLAIN };
 
 /// Values as Whalin's client has them.
 const WHALIN: Case<'_> = Case { options: &[("transcoder", "whalin")], preset: "whalin", ..SPY };
@@ -95,6 +87,13 @@ fn same_servers_ketama() {
 }
 
 #[test]
+fn same_servers_ketama_with_host_names() {
+    let options = &[("locator", "ketama"), ("hash", "KETAMA_HASH")];
+    let host: Option<Host> = Some(("localhost", |port| format!("localhost/127.0.0.1:{port}")));
+    Case { options, preset: "spymemcached_ketama", host, ..SPY }.same_servers();
+}
+
+#[test]
 fn same_servers_ketama_weighted() {
     let options = &[("locator", "weighted")];
     Case { options, preset: "spymemcached_ketama", weighted: true, ..SPY }.same_servers();
@@ -103,5 +102,7 @@ fn same_servers_ketama_weighted() {
 #[test]
 fn same_servers_ketama_of_libmemcached() {
     let options = &[("locator", "libmemcached")];
-    Case { options, placement: Some("ketama"), weighted: true, ..SPY }.same_servers();
+    // It looks up the host name of the IP address that it is told.
+    let host: Option<Host> = Some(("127.0.0.1", |port| format!("localhost:{port}")));
+    Case { options, placement: Some("ketama"), weighted: true, host, ..SPY }.same_servers();
 }

@@ -1,11 +1,11 @@
 //! twemproxy, which chooses servers for clients that choose none.
 
 use mcpool::{Codec, Ttl};
-use mcpool_interop_tests::cluster::{Cluster, Place, client};
+use mcpool_interop_tests::cluster::{Cluster, Place, client, holders};
 use mcpool_interop_tests::dice::{Dice, Letters};
 use mcpool_interop_tests::proxy::{Twemproxy, Way};
 
-use crate::cases::set_up;
+use crate::case::set_up;
 
 /// Its names of the hashes that it has, and ours.
 const HASHES: [(&str, &str); 11] = [
@@ -52,12 +52,10 @@ fn same_servers() {
         let keys: Vec<_> = (0..300).map(|_| dice.text(Letters::Unicode, 20)).collect();
         let values = || keys.iter().map(|key| (key, key));
         through.set_many(values(), Ttl::NEVER).into_result().expect("stored");
-        let holders = cluster.holders(&keys);
+        let holders = holders(&servers, &keys);
         for key in &keys {
             let said = ours.server_for(key).expect("a good key");
-            let held = &holders[key];
-            assert_eq!(held.len(), 1);
-            assert_eq!(held[0].to_string(), said, "{way:?}: the server of {key}");
+            assert_eq!(holders[key], [said], "{way:?}: the server of {key}");
         }
         for (key, found) in ours.get_many::<String, _>(&keys).into_result().expect("answers") {
             assert_eq!(found.as_ref(), Some(key), "{way:?}: ours reads what went through it");

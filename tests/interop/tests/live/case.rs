@@ -1,0 +1,88 @@
+//! A peer with its settings and ours that match: what each peer's own file says of it.
+
+use mcpool::{Client, ClientBuilder, Codec};
+use mcpool_interop_tests::cluster::{Place, client};
+use mcpool_interop_tests::dice::Letters;
+use mcpool_interop_tests::peer::Peer;
+
+/// A host, and the name of a server on it by its port.
+pub(crate) type Host = (&'static str, fn(u16) -> String);
+
+/// A peer with its settings, and ours that match them.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    /// The name of the driver.
+    pub(crate) peer: &'a str,
+    pub(crate) options: &'a [(&'a str, &'a str)],
+    /// The names of ours that match: the preset, and the placement where the peer's is not the preset's.
+    pub(crate) preset: &'a str,
+    pub(crate) placement: Option<&'a str>,
+    /// What stands before its keys on the servers.
+    pub(crate) prefix: &'a str,
+    /// What its keys may be made of.
+    pub(crate) letters: Letters,
+    /// Whether its servers get weights.
+    pub(crate) weighted: bool,
+    /// What the peer is told in place of an IP address, and the name of that server on its ring.
+    pub(crate) host: Option<Host>,
+}
+
+impl Case<'_> {
+    /// With nothing special; a start for the cases of a peer.
+    pub(crate) const PLAIN: Self = Self {
+        peer: "",
+        options: &[],
+        preset: "",
+        placement: None,
+        prefix: "",
+        letters: Letters::Unicode,
+        weighted: false,
+        host: None,
+    };
+}
+
+impl Case<'_> {
+    /// Our client on these servers, with settings that match.
+    pub(crate) fn ours(&self, servers: &[Place]) -> Client {
+        client(servers, |builder| self.set_up(builder))
+    }
+
+    pub(crate) fn set_up(&self, builder: ClientBuilder) -> ClientBuilder {
+        set_up(builder, self.preset, self.placement).key_prefix(self.prefix)
+    }
+
+    /// The same, and the peer on the same servers.
+    pub(crate) fn both(&self, servers: &[Place]) -> (Client, Peer) {
+        let mut peer = Peer::start(self.peer);
+        peer.open(servers, self.options);
+        (self.ours(servers), peer)
+    }
+}
+
+/// Settings by their names.
+pub(crate) fn set_up(
+    builder: ClientBuilder,
+    preset: &str,
+    placement: Option<&str>,
+) -> ClientBuilder {
+    let codec = match preset {
+        "php_memcached" => Codec::PhpMemcached,
+        "pecl_memcache" => Codec::PeclMemcache,
+        "pymemcache" => Codec::Pymemcache,
+        "pylibmc" => Codec::Pylibmc,
+        "python_memcached" => Codec::PythonMemcached,
+        "perl_cache_memcached" => Codec::PerlCacheMemcached,
+        "dalli" => Codec::Dalli,
+        "dalli_json" => Codec::DalliJson,
+        "spymemcached" | "spymemcached_ketama" => Codec::Spymemcached,
+        "whalin" => Codec::Whalin,
+        "gomemcache" | "libmemcached" => Codec::Gomemcache,
+        "rust_memcache" => Codec::RustMemcache,
+        _ => panic!("{preset}"),
+    };
+    let builder = builder.codec(codec);
+    match placement.map(str::parse) {
+        Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
+        None => builder,
+    }
+}
