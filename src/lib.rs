@@ -87,7 +87,7 @@ pub use commands::{CasOutcome, CasToken, DumpedKey, Hits, Item, MultiGet, Outcom
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use health::{BackOff, DownAfter, NodeState};
 pub use interop::{Preset, PresetError};
-pub use ring::{Placement, PlacementError};
+pub use ring::{KeyHash, NameForm, Placement, PlacementError};
 pub use router::Failover;
 pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
 

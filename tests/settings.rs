@@ -45,7 +45,7 @@ fn every_default_is_as_documented() {
         "keepalive: true",
         "failover: NextServer",
         "failback: true",
-        "placement: Consistent",
+        "placement: Placement(consistent)",
         "codec: Json",
         "primitives_as_strings: false",
         "sanitize: false",

@@ -10,7 +10,7 @@ use super::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::health::Rules;
 use crate::pool::{Maintenance, NodePool, NodeSetup, Process, Worker};
-use crate::ring::{Ring, RingNode};
+use crate::ring::Ring;
 use crate::router::Router;
 use crate::stats::ClientStats;
 use crate::time::Deadline;
@@ -35,10 +35,7 @@ impl Core {
     /// Checks the settings and sets everything up by `deadline`; connects to nothing.
     pub(super) fn new(config: Config, closed: Arc<AtomicBool>, deadline: Deadline) -> Result<Self> {
         let servers = config.checked()?;
-        let ring_nodes: Vec<_> =
-            servers.iter().map(|s| RingNode { name: s.name(), weight: s.weight() }).collect();
-        let ring =
-            Ring::new(config.placement, &ring_nodes).map_err(|e| Error::config("servers", e))?;
+        let ring = Ring::of(config.placement, &servers).map_err(|e| Error::config("servers", e))?;
         let worker = Worker::new().map_err(no_thread)?;
         let nodes = nodes(&config, &servers, &worker, deadline)?;
         let router = Router::new(nodes, ring, config.failover, config.attempt_timeout);

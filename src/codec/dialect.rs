@@ -152,6 +152,7 @@ impl Layout for Dialect {
             }
             Reading::Bool => read_bool(bytes).map_err(Unreadable::Mismatch),
             Reading::None => Ok(Stored::None),
+            Reading::Php if bytes == php::NULL => Ok(Stored::None),
             Reading::Php => php::check(bytes).map(|()| Stored::Php(bytes)),
             Reading::Pickle => pickle::read(bytes),
             Reading::MarshalOrJson => marshal::read(bytes),

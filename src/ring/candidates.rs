@@ -37,7 +37,7 @@ impl Iterator for Candidates<'_> {
         // Which one the last is needs no search.
         self.searching &= self.left > 0;
         let found = match self.searching {
-            true => self.ring.layout.next(self.key, self.hash, &self.tried),
+            true => self.ring.next(self.key, self.hash, &self.tried),
             false => None,
         };
         self.searching = found.is_some();

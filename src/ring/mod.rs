@@ -1,15 +1,18 @@
 //! Which node a key lives on, and which come next when that one fails: pure arithmetic.
 //!
-//! A placement is one [`Layout`] in a file of its own (`whalin`, `ketama`), made in [`Ring::new`].
-//! The rest is shared: `hash`, the tables `buckets` and `points`, and `candidates`, the order of trial.
+//! A [`Placement`] is data: a `recipe`, a hash and a form of names. [`Ring`] is what the recipe makes of the
+//! servers: `buckets`, `points` or `highest`, with the rules of `retry`. `candidates` is the order of trial.
 
 mod buckets;
 mod candidates;
 mod hash;
-mod ketama;
+mod highest;
+mod named;
+mod names;
 mod placement;
 mod points;
-mod whalin;
+mod recipe;
+mod retry;
 
 #[cfg(test)]
 mod properties;
@@ -18,16 +21,24 @@ mod recorded;
 
 use std::fmt;
 
+use buckets::Buckets;
 pub(crate) use candidates::Candidates;
-use ketama::Ketama;
-pub use placement::{Placement, PlacementError};
-use whalin::Whalin;
+use hash::Hasher;
+pub use hash::KeyHash;
+use highest::Highest;
+pub use named::PlacementError;
+pub use names::NameForm;
+pub use placement::Placement;
+use points::Continuum;
+use recipe::{Retry, Take};
+
+use crate::types::Server;
 
 /// One server as a placement sees it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RingNode<'a> {
+#[derive(Debug, Clone)]
+pub(crate) struct RingNode {
     /// The text that is hashed to the node's points.
-    pub name: &'a str,
+    pub name: String,
     pub weight: u32,
 }
 
@@ -35,49 +46,101 @@ pub(crate) struct RingNode<'a> {
 pub(crate) struct Ring {
     placement: Placement,
     nodes: usize,
-    layout: Box<dyn Layout>,
+    hasher: Hasher,
+    table: Table,
+    retry: Retry,
 }
 
-/// What a placement has to say. The keys it is asked about have at least two nodes to go to.
-trait Layout: Send + Sync {
-    /// The node of `key`, or of `hash` when the caller has given one.
-    fn primary(&self, key: &[u8], hash: Option<i32>) -> usize;
-
-    /// The next node for a key whose earlier ones are marked in `tried`; `None` when the placement knows no more.
-    fn next(&self, key: &[u8], hash: Option<i32>, tried: &[bool]) -> Option<usize>;
+/// What a recipe has made of the nodes.
+enum Table {
+    Buckets(Buckets, Take),
+    Ring(Continuum),
+    Highest(Highest),
 }
 
 impl Ring {
+    /// The ring of these servers, each under its own name or one in the placement's form.
+    ///
     /// # Errors
-    /// When there is no node, or one of weight 0.
-    pub(crate) fn new(placement: Placement, nodes: &[RingNode<'_>]) -> Result<Self, RingError> {
+    /// As [`Self::new`], and when a server has no name and the form of names needs to know more of it.
+    pub(crate) fn of(placement: Placement, servers: &[Server]) -> Result<Self, RingError> {
+        let node = |server: &Server| {
+            let name = placement.names().of(server)?;
+            Ok(RingNode { name, weight: server.weight() })
+        };
+        Self::new(placement, &servers.iter().map(node).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// # Errors
+    /// When there is no node, one of weight 0, or weights that make a ring too large.
+    pub(crate) fn new(placement: Placement, nodes: &[RingNode]) -> Result<Self, RingError> {
         if nodes.is_empty() {
             return Err(RingError::NoNode);
         }
         if let Some(node) = nodes.iter().find(|node| node.weight == 0) {
-            return Err(RingError::WeightZero { name: node.name.to_owned() });
+            return Err(RingError::WeightZero { name: node.name.clone() });
         }
-        let layout: Box<dyn Layout> = match placement {
-            Placement::Consistent => Box::new(Whalin::consistent(nodes)),
-            Placement::Native => Box::new(Whalin::native(nodes)),
-            Placement::OldCompat => Box::new(Whalin::old_compat(nodes)),
-            Placement::NewCompat => Box::new(Whalin::new_compat(nodes)),
-            Placement::Ketama => Box::new(Ketama::new(nodes)),
+        let recipe = placement.recipe();
+        let hasher = Hasher { hash: placement.hash(), dialect: recipe.dialect };
+        let table = match recipe.table {
+            recipe::Table::Modulo { take, weights } => {
+                Table::Buckets(Buckets::new(nodes, weights), take)
+            }
+            recipe::Table::Ring { plain, weighted, find } => {
+                let points = if nodes.iter().any(|n| n.weight > 1) { weighted } else { plain };
+                Table::Ring(Continuum::new(nodes, points, find, hasher)?)
+            }
+            recipe::Table::Highest(score) => Table::Highest(Highest::new(nodes, score, hasher)),
         };
-        Ok(Self { placement, nodes: nodes.len(), layout })
+        Ok(Self { placement, nodes: nodes.len(), hasher, table, retry: recipe.retry })
     }
 
     /// The node a key lives on; `hash` takes the place of the key's own.
     pub(crate) fn primary(&self, key: &[u8], hash: Option<i32>) -> usize {
-        match self.nodes {
-            1 => 0,
-            _ => self.layout.primary(key, hash),
+        match (&self.table, self.nodes) {
+            (_, 1) => 0,
+            (Table::Highest(highest), _) => highest.node(&scored(key, hash), |_| true).unwrap_or(0),
+            _ => self.node(self.hash(key, hash)),
         }
     }
 
     /// Every node once, in the order in which a call should try them.
     pub(crate) fn candidates<'a>(&'a self, key: &'a [u8], hash: Option<i32>) -> Candidates<'a> {
         Candidates::new(self, key, hash)
+    }
+
+    /// What the table takes of a hash.
+    fn take(&self, hash: u64) -> u64 {
+        match &self.table {
+            Table::Buckets(_, take) => take.of(hash),
+            Table::Ring(_) | Table::Highest(_) => Take::Low.of(hash),
+        }
+    }
+
+    /// What the table takes of the key's hash; a given one is taken whole, but for its sign.
+    fn hash(&self, key: &[u8], given: Option<i32>) -> u64 {
+        match (given, &self.table) {
+            (None, _) => self.take(self.hasher.of(&[key])),
+            (Some(hash), Table::Buckets(_, Take::Distance)) => hash.unsigned_abs().into(),
+            (Some(hash), _) => u32::from_ne_bytes(hash.to_ne_bytes()).into(),
+        }
+    }
+
+    /// The node that a hash leads to, of which the table has taken its part.
+    fn node(&self, hash: u64) -> usize {
+        match &self.table {
+            Table::Buckets(buckets, _) => buckets.node(hash),
+            Table::Ring(continuum) => continuum.node(hash),
+            Table::Highest(_) => 0,
+        }
+    }
+}
+
+/// What is scored: the key, or the decimal text of a hash given in its place.
+fn scored(key: &[u8], hash: Option<i32>) -> std::borrow::Cow<'_, [u8]> {
+    match hash {
+        None => key.into(),
+        Some(hash) => hash.to_string().into_bytes().into(),
     }
 }
 
@@ -99,6 +162,8 @@ fn untried(tried: &[bool], node: usize) -> bool {
 pub(crate) enum RingError {
     NoNode,
     WeightZero { name: String },
+    TooManyPoints,
+    NeedsName { server: String, form: NameForm },
 }
 
 impl fmt::Display for RingError {
@@ -106,6 +171,13 @@ impl fmt::Display for RingError {
         match self {
             Self::NoNode => f.write_str("no server is given"),
             Self::WeightZero { name } => write!(f, "the weight of server {name} is 0"),
+            Self::TooManyPoints => {
+                f.write_str("the weights make a ring of too many points; smaller ones in the same proportion serve")
+            }
+            Self::NeedsName { server, form } => write!(
+                f,
+                "the placement needs a name for {server} in the form `{form}`, which takes its IP address; give it one with `?name=`"
+            ),
         }
     }
 }

@@ -1,39 +1,194 @@
-//! The sorted points of a ring, and the walk along them.
+//! Rings: the points that nodes lay claim to, sorted into a flat array, and the search along it.
 
 use std::collections::BTreeMap;
 
+use super::hash::{Hasher, KeyHash, md5_words, sha1_word};
+use super::recipe::{Find, Points, Share, Source, Ties};
+use super::{RingError, RingNode};
+
+/// More points than this are refused: they would take seconds to make and hundreds of megabytes to keep.
+const MOST_POINTS: u64 = 1 << 23;
+
+/// Slots of [`Find::Slot`].
+const SLOTS: u32 = 1024;
+
 /// Points in ascending order, and beside each the node it belongs to. Not empty.
-pub(super) struct Points {
+pub(super) struct Continuum {
     points: Vec<u32>,
-    nodes: Vec<usize>,
+    nodes: Vec<u32>,
+    find: Find,
 }
 
-impl Points {
-    /// The node of the first point at or after `hash`.
-    pub(super) fn node(&self, hash: u32) -> usize {
-        // There is a first, since a ring has points.
-        self.walk(hash).next().unwrap_or(0)
+impl Continuum {
+    pub(super) fn new(
+        nodes: &[RingNode],
+        points: Points,
+        find: Find,
+        hasher: Hasher,
+    ) -> Result<Self, RingError> {
+        let maker = Maker::new(nodes, points, hasher);
+        if maker.texts().sum::<u64>() * maker.points_of_a_text() > MOST_POINTS {
+            return Err(RingError::TooManyPoints);
+        }
+        let (points, nodes) = maker.settled().into_iter().unzip();
+        Ok(Self { points, nodes, find: Find::AtOrAfter }.cut(find))
     }
 
-    /// The nodes of all points once around, from the first point at or after `hash`.
-    pub(super) fn walk(&self, hash: u32) -> impl Iterator<Item = usize> {
-        let start = self.points.partition_point(|point| *point < hash);
-        let (before, after) = self.nodes.split_at(start);
-        after.iter().chain(before).copied()
+    /// Prepares for a search that is not by points.
+    fn cut(mut self, find: Find) -> Self {
+        if find == Find::Slot {
+            let starts = (0..SLOTS).map(|slot| slot * (u32::MAX / SLOTS));
+            let nodes = starts.filter_map(|start| self.nodes.get(self.place(start.into())));
+            self.nodes = nodes.copied().collect();
+            self.points = (0..SLOTS).collect();
+        }
+        self.find = find;
+        self
+    }
+
+    /// The node that a hash belongs to.
+    pub(super) fn node(&self, hash: u64) -> usize {
+        // There is one, since a ring has points.
+        self.nodes.get(self.place(hash)).map_or(0, |node| *node as usize)
+    }
+
+    /// The nodes of all points once around, from the one that a hash belongs to.
+    pub(super) fn walk(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let (start, len) = (self.place(hash), self.nodes.len());
+        let places = (0..len).map(move |step| match self.find {
+            Find::AtOrBefore => (start + len - step) % len,
+            Find::AtOrAfter | Find::Slot => (start + step) % len,
+        });
+        places.filter_map(|place| self.nodes.get(place)).map(|node| *node as usize)
+    }
+
+    /// Where the point lies that a hash belongs to.
+    fn place(&self, hash: u64) -> usize {
+        let (hash, len) = (low(hash), self.points.len());
+        match self.find {
+            Find::AtOrAfter => match self.points.partition_point(|point| *point < hash) {
+                past if past == len => 0,
+                place => place,
+            },
+            Find::AtOrBefore => self
+                .points
+                .partition_point(|point| *point <= hash)
+                .checked_sub(1)
+                .unwrap_or(len - 1),
+            Find::Slot => (hash % SLOTS) as usize,
+        }
     }
 }
 
-impl From<BTreeMap<u32, usize>> for Points {
-    fn from(map: BTreeMap<u32, usize>) -> Self {
-        let (points, nodes) = map.into_iter().unzip();
-        Self { points, nodes }
+/// A key's hash on a ring: its low 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what is wanted")]
+fn low(hash: u64) -> u32 {
+    hash as u32
+}
+
+/// Makes the points of some nodes.
+struct Maker<'a> {
+    nodes: &'a [RingNode],
+    points: Points,
+    hasher: Hasher,
+    total: u64,
+}
+
+impl<'a> Maker<'a> {
+    fn new(nodes: &'a [RingNode], points: Points, hasher: Hasher) -> Self {
+        let total = nodes.iter().map(|node| u64::from(node.weight)).sum();
+        let source = match (points.source, hasher.hash) {
+            (Source::KeyHashOrMd5Words, KeyHash::Md5) => Source::Md5Words,
+            (Source::KeyHashOrMd5Words, _) => Source::KeyHash,
+            (source, _) => source,
+        };
+        let hasher = match source {
+            Source::OneAtATime => Hasher { hash: KeyHash::OneAtATime, ..hasher },
+            _ => hasher,
+        };
+        Self { nodes, points: Points { source, ..points }, hasher, total }
+    }
+
+    fn points_of_a_text(&self) -> u64 {
+        if self.points.source == Source::Md5Words { 4 } else { 1 }
+    }
+
+    /// How many texts each node has.
+    fn texts(&self) -> impl Iterator<Item = u64> {
+        let average = u64::from(self.points.count) / self.points_of_a_text();
+        self.nodes.iter().map(move |node| {
+            let weight = u64::from(node.weight);
+            match self.points.share {
+                Share::Equal => average,
+                Share::Times => average * weight,
+                Share::Whole { least } => {
+                    (average * self.nodes.len() as u64 * weight / self.total).max(least)
+                }
+                Share::Single => self.in_single_precision(node.weight),
+            }
+        })
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small positive number, rounded down"
+    )]
+    fn in_single_precision(&self, weight: u32) -> u64 {
+        let share = weight as f32 / self.total as f32;
+        let texts = share * self.points.count as f32 / 4.0 * self.nodes.len() as f32;
+        (f64::from(texts) + 1e-10) as f32 as u64
+    }
+
+    /// Tells `claim` each point with its node.
+    fn claims(&self, mut claim: impl FnMut(u32, u32)) {
+        let Points { source, separator, .. } = self.points;
+        for ((index, node), texts) in (0..).zip(self.nodes).zip(self.texts()) {
+            for text in 0..texts {
+                let text = format!("{}{separator}{text}", node.name);
+                match source {
+                    Source::Md5Words => {
+                        md5_words(&[text.as_bytes()]).into_iter().for_each(|p| claim(p, index));
+                    }
+                    Source::Sha1 => claim(sha1_word(text.as_bytes()), index),
+                    _ => claim(low(self.hasher.of(&[text.as_bytes()])), index),
+                }
+            }
+        }
+    }
+
+    /// Every point with the node that has it in the end.
+    fn settled(&self) -> BTreeMap<u32, u32> {
+        let mut map = BTreeMap::new();
+        match self.points.ties {
+            Ties::First => self.claims(|point, node| {
+                map.entry(point).or_insert(node);
+            }),
+            Ties::Last => self.claims(|point, node| {
+                map.insert(point, node);
+            }),
+            Ties::Listed => {
+                let mut lists = BTreeMap::<u32, Vec<u32>>::new();
+                self.claims(|point, node| lists.entry(point).or_default().push(node));
+                map.extend(
+                    lists.into_iter().map(|(point, list)| (point, self.listed(point, list))),
+                );
+            }
+        }
+        map
+    }
+
+    fn listed(&self, point: u32, mut list: Vec<u32>) -> u32 {
+        list.sort_by_key(|node| self.nodes.get(*node as usize).map(|node| &node.name));
+        let place = point as usize % list.len().max(1);
+        list.get(place).copied().unwrap_or(0)
     }
 }
 
 #[cfg(test)]
-impl Points {
+impl Continuum {
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, usize)> {
-        self.points.iter().copied().zip(self.nodes.iter().copied())
+        self.points.iter().copied().zip(self.nodes.iter().map(|node| *node as usize))
     }
 }
 
@@ -41,11 +196,39 @@ impl Points {
 mod tests {
     use super::*;
 
+    fn ring(find: Find) -> Continuum {
+        Continuum { points: vec![10, 20, 30], nodes: vec![0, 1, 2], find: Find::AtOrAfter }
+            .cut(find)
+    }
+
     #[test]
     fn a_hash_belongs_to_the_next_point_and_the_last_ones_to_the_first() {
-        let ring = Points::from(BTreeMap::from([(10, 0), (20, 1), (30, 2)]));
-        let nodes = [0, 10, 11, 20, 30, 31, u32::MAX].map(|hash| ring.node(hash));
+        let ring = ring(Find::AtOrAfter);
+        let nodes = [0, 10, 11, 20, 30, 31, u64::from(u32::MAX)].map(|hash| ring.node(hash));
         assert_eq!(nodes, [0, 0, 1, 1, 2, 0, 0]);
         assert_eq!(ring.walk(11).collect::<Vec<_>>(), [1, 2, 0]);
+    }
+
+    #[test]
+    fn or_to_the_one_before_and_the_first_ones_to_the_last() {
+        let ring = ring(Find::AtOrBefore);
+        let nodes = [0, 10, 11, 20, 30, 31].map(|hash| ring.node(hash));
+        assert_eq!(nodes, [2, 0, 0, 1, 2, 2]);
+        assert_eq!(ring.walk(11).collect::<Vec<_>>(), [0, 2, 1]);
+    }
+
+    #[test]
+    fn or_to_a_slot_that_belongs_to_the_point_after_its_start() {
+        let ring = ring(Find::Slot);
+        assert_eq!([0, 1, 1024].map(|hash| ring.node(hash)), [0, 0, 0]);
+        let step = u32::MAX / SLOTS;
+        let wide = Continuum {
+            points: vec![step, 3 * step, 1000 * step],
+            nodes: vec![0, 1, 2],
+            find: Find::AtOrAfter,
+        };
+        let wide = wide.cut(Find::Slot);
+        let nodes = [0, 1, 2, 3, 4, 1000, 1001, 1023, 1024 + 4].map(|hash| wide.node(hash));
+        assert_eq!(nodes, [0, 0, 1, 1, 2, 2, 0, 0, 2]);
     }
 }

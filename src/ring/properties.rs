@@ -2,14 +2,6 @@
 
 use super::*;
 
-const ALL: [Placement; 5] = [
-    Placement::Consistent,
-    Placement::Native,
-    Placement::OldCompat,
-    Placement::NewCompat,
-    Placement::Ketama,
-];
-
 fn names(count: usize) -> Vec<String> {
     (1..=count).map(|i| format!("10.0.0.{i}:11211")).collect()
 }
@@ -21,15 +13,16 @@ fn keys(count: usize) -> impl Iterator<Item = String> {
 /// The names with the weights, which are repeated as often as needed.
 fn ring(placement: Placement, names: &[String], weights: &[u32]) -> Ring {
     let pairs = names.iter().zip(weights.iter().cycle());
-    let nodes: Vec<_> = pairs.map(|(name, weight)| RingNode { name, weight: *weight }).collect();
+    let nodes: Vec<_> =
+        pairs.map(|(name, weight)| RingNode { name: name.clone(), weight: *weight }).collect();
     Ring::new(placement, &nodes).expect("nodes")
 }
 
 #[test]
 fn every_server_is_tried_once_and_the_keys_own_first() {
-    for placement in ALL {
+    for placement in Placement::all() {
         for count in 1..=12 {
-            for weights in [&[1][..], &[1, 7, 2], &[10_000, 1], &[3]] {
+            for weights in [&[1][..], &[1, 7, 2], &[40, 1]] {
                 let ring = ring(placement, &names(count), weights);
                 for key in keys(10).chain([String::new(), "日本語".into()]) {
                     for hash in [None, Some(i32::MIN)] {
@@ -100,9 +93,12 @@ fn weights_share_the_points_and_no_server_is_left_without() {
     let points = |weights: [u32; 3]| {
         let names = names(3);
         let pairs = names.iter().zip(weights);
-        let nodes: Vec<_> = pairs.map(|(name, weight)| RingNode { name, weight }).collect();
+        let nodes: Vec<_> =
+            pairs.map(|(name, weight)| RingNode { name: name.clone(), weight }).collect();
+        let ring = Ring::new(Placement::Consistent, &nodes).expect("nodes");
+        let Table::Ring(continuum) = &ring.table else { panic!("a ring") };
         let mut counts = [0; 3];
-        whalin::points(&nodes).iter().for_each(|(_, node)| counts[node] += 1);
+        continuum.iter().for_each(|(_, node)| counts[node] += 1);
         counts
     };
     assert_eq!(points([1, 2, 2]), [96, 192, 192]);
@@ -121,13 +117,33 @@ fn of_equal_points_the_later_server_owns_them_in_consistent_and_the_earlier_in_k
     }
 }
 
+/// Those for which weights do not count.
+const EVEN: [Placement; 5] = [
+    Placement::LibmemcachedModula,
+    Placement::SpymemcachedArray,
+    Placement::XmemcachedLibmemcached,
+    Placement::Rendezvous,
+    Placement::RustMemcache,
+];
+
 #[test]
 fn servers_get_the_share_of_keys_that_their_weights_say() {
-    for placement in ALL {
+    for placement in Placement::all() {
+        let expected = match EVEN.contains(&placement) {
+            true => [2667, 2667, 2667],
+            false => [1000, 2000, 5000],
+        };
+        // Texts as alike as these differ in few bits of the hash that these have by default.
+        let placement = match placement {
+            Placement::XmemcachedPhp | Placement::PeclConsistent => {
+                placement.with_hash(KeyHash::Md5)
+            }
+            _ => placement,
+        };
         let ring = ring(placement, &names(3), &[1, 2, 5]);
         let mut counts = [0_i32; 3];
         keys(8000).for_each(|key| counts[ring.primary(key.as_bytes(), None)] += 1);
-        for (count, expected) in counts.iter().zip([1000, 2000, 5000]) {
+        for (count, expected) in counts.iter().zip(expected) {
             assert!((count - expected).abs() < expected / 3, "{placement}: {counts:?}");
         }
     }
@@ -135,9 +151,10 @@ fn servers_get_the_share_of_keys_that_their_weights_say() {
 
 #[test]
 fn servers_that_make_no_ring_are_refused() {
-    for placement in ALL {
+    for placement in Placement::all() {
         assert_eq!(Ring::new(placement, &[]).err(), Some(RingError::NoNode));
-        let nodes = [("a", 1), ("b", 0)].map(|(name, weight)| RingNode { name, weight });
+        let nodes =
+            [("a", 1), ("b", 0)].map(|(name, weight)| RingNode { name: name.into(), weight });
         let error = Ring::new(placement, &nodes).expect_err("weight 0").to_string();
         assert_eq!(error, "the weight of server b is 0");
     }

@@ -30,7 +30,8 @@ const MAX_WEIGHT: u32 = 10_000;
 pub struct Server {
     endpoint: Endpoint,
     address: String,
-    name: String,
+    /// What it is called besides its address.
+    name: Option<String>,
     weight: u32,
 }
 
@@ -66,13 +67,21 @@ impl Server {
     /// Sets the name under which the server stands on the ring.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.name = Some(name.into());
         self
     }
 
-    /// The name on the ring and in results, errors and log lines.
+    /// The name in results, errors and log lines, and on the ring: its own, else its address.
+    ///
+    /// On the rings of other clients a server without a name of its own has another one, as they write it; see
+    /// [`NameForm`](crate::NameForm).
     pub fn name(&self) -> &str {
-        &self.name
+        self.own_name().unwrap_or(&self.address)
+    }
+
+    /// The name that was given to it, if any.
+    pub(crate) fn own_name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// The address without parameters, e.g. `10.0.0.1:11211` or `unix:/run/memcached.sock`.
@@ -97,7 +106,7 @@ impl Server {
                 format!("weight {} is not within 1 to {MAX_WEIGHT}", self.weight),
             ));
         }
-        if self.name.is_empty() {
+        if self.name().is_empty() {
             return Err(ServerError::new(&self.address, "the name is empty"));
         }
         Ok(())
@@ -106,14 +115,14 @@ impl Server {
 
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
+        f.write_str(self.name())
     }
 }
 
 impl From<SocketAddr> for Server {
     fn from(addr: SocketAddr) -> Self {
         let address = addr.to_string();
-        Self { endpoint: Endpoint::Literal(addr), name: address.clone(), address, weight: 1 }
+        Self { endpoint: Endpoint::Literal(addr), name: None, address, weight: 1 }
     }
 }
 
@@ -127,7 +136,7 @@ impl FromStr for Server {
             None => (text.trim(), None),
         };
         let (endpoint, address) = parse_place(place.trim_end()).map_err(fail)?;
-        let mut server = Self { endpoint, name: address.clone(), address, weight: 1 };
+        let mut server = Self { endpoint, name: None, address, weight: 1 };
         let mut seen = Vec::new();
         for pair in parameters.into_iter().flat_map(|p| p.split('&')).filter(|p| !p.is_empty()) {
             let parameter = pair.split('=').next().unwrap_or(pair);
@@ -141,7 +150,7 @@ impl FromStr for Server {
                         .parse()
                         .map_err(|_| fail(format!("weight `{n}` is not a whole number")))?;
                 }
-                Some(("name", n)) => server.name = n.to_owned(),
+                Some(("name", n)) => server.name = Some(n.to_owned()),
                 _ => {
                     return Err(fail(format!(
                         "unknown parameter `{parameter}`; known are weight and name"

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Codec, Transcoder, read, stored, transcoder, unreadable, whalin};
+use super::{Codec, Transcoder, read, stored, transcoder, unhex, unreadable, whalin};
 use crate::codec::DecodeErrorKind;
 
 /// What bytes are that are marked as compressed and are not.
@@ -39,11 +39,6 @@ fn recorded() -> Vec<Recorded> {
         }
     };
     lines.filter(|line| !line.starts_with('#')).map(record).collect()
-}
-
-fn unhex(hex: &str) -> Vec<u8> {
-    let pairs = (0..hex.len()).step_by(2).map(|at| &hex[at..at + 2]);
-    pairs.map(|pair| u8::from_str_radix(pair, 16).expect(hex)).collect()
 }
 
 fn char_of(value: &str) -> char {

@@ -3,6 +3,8 @@
 mod compressed;
 mod custom;
 mod golden;
+mod golden_java;
+mod golden_others;
 mod hostile;
 mod kinds;
 mod refused;
@@ -45,6 +47,11 @@ fn encode<T: Serialize + ?Sized>(
     assert!(out.starts_with(b"before"), "what stood in the buffer is gone");
     assert!(flags.is_ok() || out == b"before", "an error left bytes behind");
     flags.map(|flags| (flags, out.split_off(6)))
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    let pairs = (0..hex.len()).step_by(2).map(|at| &hex[at..at + 2]);
+    pairs.map(|pair| u8::from_str_radix(pair, 16).expect(hex)).collect()
 }
 
 fn stored<T: Serialize + ?Sized>(codec: &Transcoder, value: &T) -> (u32, Vec<u8>) {

@@ -1,0 +1,156 @@
+//! Tests: the placements of the C, PHP, Python, Perl, Ruby and Go clients against what they answered.
+
+use serde_json::Value;
+
+use super::*;
+use crate::ring::hash::{Dialect, Hasher};
+use crate::ring::{KeyHash, NameForm, Placement};
+
+fn recorded() -> Value {
+    let text = include_str!("../../../tests/vectors/other-placement.json");
+    serde_json::from_str(text).expect("recorded vectors")
+}
+
+fn keys(vectors: &Value) -> Vec<Vec<u8>> {
+    let byte =
+        |hex: &[u8]| u8::from_str_radix(std::str::from_utf8(hex).expect("hex"), 16).expect("hex");
+    let key = |key| text(key).as_bytes().chunks(2).map(byte).collect();
+    list(&vectors["keys"]).iter().map(key).collect()
+}
+
+/// The hash that libmemcached calls so.
+fn hash(name: &str) -> KeyHash {
+    match name {
+        "DEFAULT" => KeyHash::OneAtATime,
+        "MD5" => KeyHash::Md5,
+        "CRC" => KeyHash::Crc,
+        "FNV1_64" => KeyHash::Fnv1_64,
+        "FNV1A_64" => KeyHash::Fnv1a64,
+        "FNV1_32" => KeyHash::Fnv1_32,
+        "FNV1A_32" => KeyHash::Fnv1a32,
+        "MURMUR" => KeyHash::Murmur,
+        "MURMUR3" => KeyHash::Murmur3,
+        "JENKINS" => KeyHash::Jenkins,
+        other => panic!("{other}"),
+    }
+}
+
+/// The placement of a recorded client.
+fn placement(client: &str) -> Placement {
+    let (client, last) = client.rsplit_once(' ').unwrap_or((client, ""));
+    match client {
+        "libmemcached MODULA" => Placement::LibmemcachedModula.with_hash(hash(last)),
+        "libmemcached KETAMA" => Placement::LibmemcachedConsistent.with_hash(hash(last)),
+        "libmemcached KETAMA,servers,then HASH" => {
+            Placement::LibmemcachedLateHash.with_hash(hash(last))
+        }
+        "libmemcached KETAMA_SPY" => {
+            Placement::LibmemcachedConsistent.with_hash(hash(last)).with_names(NameForm::Slashed)
+        }
+        "libmemcached KETAMA_WEIGHTED+SPY" => Placement::Ketama.with_names(NameForm::Slashed),
+        "libmemcached KETAMA_WEIGHTED"
+        | "libmemcached KETAMA_WEIGHTED+HASH"
+        | "libmemcached KETAMA_WEIGHTED+namespace ns:+HASH_WITH_PREFIX_KEY"
+        | "libmemcached SORT_HOSTS+KETAMA_WEIGHTED" => Placement::Ketama.with_hash(hash(last)),
+        "php-memcached" => match last {
+            "modula" => Placement::LibmemcachedModula,
+            "consistent" => Placement::LibmemcachedConsistent,
+            _ => Placement::Ketama,
+        },
+        "pecl memcache standard" => Placement::PeclStandard.with_hash(pecl(last)),
+        "pecl memcache consistent" => Placement::PeclConsistent.with_hash(pecl(last)),
+        "pymemcache" => Placement::Rendezvous,
+        "uhashring" => Placement::Uhashring,
+        "dalli" => Placement::Dalli,
+        "gomemcache" => Placement::Gomemcache,
+        other => panic!("{other}"),
+    }
+}
+
+fn pecl(name: &str) -> KeyHash {
+    if name == "fnv" { KeyHash::Fnv1a32 } else { KeyHash::Crc32 }
+}
+
+/// The servers of a set as the placement names them; `sorted` by host and port, as `SORT_HOSTS` does.
+fn ring(placement: Placement, set: &Value, sorted: bool) -> Ring {
+    let mut servers: Vec<(&str, u16, u32)> = list(set)
+        .iter()
+        .map(|server| (text(&server[0]), number(&server[1]), number(&server[2])))
+        .collect();
+    if sorted {
+        servers.sort_unstable();
+    }
+    let name = |host, port| placement.names().format(host, None, port).expect("a name");
+    let nodes: Vec<_> =
+        servers.into_iter().map(|(host, port, weight)| node(name(host, port), weight)).collect();
+    Ring::new(placement, &nodes).expect("nodes")
+}
+
+#[test]
+fn keys_hash_as_in_the_c_clients() {
+    let vectors = recorded();
+    let mut compared = 0;
+    for (name, hashes) in vectors["hashes"].as_object().expect("by name") {
+        let hasher = Hasher {
+            hash: match name.strip_prefix("libmemcached ") {
+                Some(name) => hash(name),
+                None if name == "gomemcache" => KeyHash::Crc32,
+                None => KeyHash::Crc,
+            },
+            dialect: Dialect::C,
+        };
+        for (key, expected) in keys(&vectors).iter().zip(list(hashes)) {
+            assert_eq!(hasher.of(&[key]), number::<u64>(expected), "{name}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 12 * 208);
+}
+
+#[test]
+fn keys_live_on_the_servers_of_the_other_clients() {
+    let vectors = recorded();
+    let keys = keys(&vectors);
+    let numbered: Vec<Vec<u8>> = (0..30).map(|i| format!("key{i}").into_bytes()).collect();
+    let (mut tables, mut compared) = (0, 0);
+    for table in list(&vectors["tables"]) {
+        let client = text(&table["client"]);
+        let what = format!("{client} on {}", table["set"]);
+        let placement = placement(client);
+        let set = &vectors["sets"][text(&table["set"])];
+        let ring = ring(placement, set, client.contains("SORT_HOSTS"));
+        assert_points(&ring, &table["ring"], !client.ends_with("CRC"), &what);
+        compared += match client {
+            _ if client.starts_with("php-memcached") => {
+                assert_picks(&ring, &numbered, &picks(&table["key0 to key29"]), &what)
+            }
+            _ if client.contains("namespace ns:") => {
+                let prefixed = |key: &Vec<u8>| [b"ns:", &key[..]].concat();
+                let keys: Vec<_> = keys.iter().map(prefixed).collect();
+                // Of longer keys the original has no hash, and no server takes them.
+                let fits =
+                    |(pick, key): (Option<usize>, &Vec<u8>)| pick.filter(|_| key.len() <= 250);
+                let picks: Vec<_> =
+                    picks(&table["picks"]).into_iter().zip(&keys).map(fits).collect();
+                assert_picks(&ring, &keys, &picks, &what)
+            }
+            _ => assert_picks(&ring, &keys, &picks(&table["picks"]), &what),
+        };
+        tables += 1;
+    }
+    assert_eq!((tables, compared), (367, 75_729));
+}
+
+/// Both keep a list in which each server stands as often as its weight says, in order.
+#[test]
+fn keys_live_on_the_servers_of_python_memcached_and_perl() {
+    let vectors = recorded();
+    let listed = [0, 1, 1, 2, 2, 2, 3, 3, 3, 3];
+    for placement in [Placement::PythonMemcached, Placement::Perl] {
+        let ring = ring(placement, &vectors["sets"]["4_weighted"], false);
+        let hashes = list(&vectors["hashes"]["python-memcached"]);
+        for (key, hash) in keys(&vectors).iter().zip(hashes) {
+            assert_eq!(ring.primary(key, None), listed[number::<usize>(hash) % 10], "{placement}");
+        }
+    }
+}
