@@ -87,6 +87,7 @@ class Pylibmc:
     def __init__(self, servers, options):
         import pylibmc
 
+        self.missing = pylibmc.NotFound
         self.compress = int(options.pop("compress_above", 0))
         self.prefix = options.pop("prefix", "")
         addresses = [f"{host}:{port}:{weight}" for host, port, weight in servers]
@@ -112,7 +113,7 @@ class Pylibmc:
     def incr(self, key, by):
         try:
             return self.client.incr(key, by)
-        except LookupError:
+        except self.missing:
             return None
 
 

@@ -83,18 +83,16 @@ impl Value {
         })
     }
 
-    /// The same kind of value for another whole number.
-    ///
-    /// # Panics
-    /// If this kind holds none.
+    /// The whole number that it is, or that it says as text with blanks around it.
     #[must_use]
-    pub fn with_number(&self, number: &str) -> Self {
+    pub fn number(&self) -> Option<i64> {
         match self {
-            Self::Int(_) => Self::Int(number.trim().parse().expect("a number")),
-            Self::Text(_) => Self::Text(number.to_owned()),
-            Self::Bytes(_) => Self::Bytes(number.into()),
-            Self::String(_) => Self::String(number.into()),
-            other => panic!("{other:?} is no number"),
+            Self::Int(number) => Some(*number),
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Bytes(text) | Self::String(text) => {
+                std::str::from_utf8(text).ok()?.trim().parse().ok()
+            }
+            _ => None,
         }
     }
 

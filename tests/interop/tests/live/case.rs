@@ -76,10 +76,21 @@ pub(crate) fn set_up(
         "dalli_json" => Codec::DalliJson,
         "spymemcached" | "spymemcached_ketama" => Codec::Spymemcached,
         "whalin" => Codec::Whalin,
-        "gomemcache" | "libmemcached" => Codec::Gomemcache,
+        "gomemcache" | "libmemcached" | "twemproxy" => Codec::Gomemcache,
         "rust_memcache" => Codec::RustMemcache,
         _ => panic!("{preset}"),
     };
+    let home = match preset {
+        "php_memcached" | "pylibmc" | "libmemcached" => "libmemcached_modula",
+        "pecl_memcache" => "pecl_consistent",
+        "pymemcache" => "rendezvous",
+        "perl_cache_memcached" => "perl",
+        "dalli" | "dalli_json" => "dalli",
+        "spymemcached" | "whalin" => "spymemcached_array",
+        "twemproxy" => "twemproxy_ketama",
+        other => other,
+    };
+    let placement = placement.or(Some(home));
     let builder = builder.codec(codec);
     match placement.map(str::parse) {
         Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
