@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.math.BigInteger;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -186,6 +185,11 @@ public class Peer {
             case "incr": {
                 long count = client.incr(text(words[1]), Integer.parseInt(words[2]));
                 return count < 0 ? "miss" : "count " + count;
+            }
+            case "where": {
+                InetSocketAddress server =
+                        (InetSocketAddress) client.getNodeLocator().getPrimary(text(words[1])).getSocketAddress();
+                return "server " + server.getAddress().getHostAddress() + ":" + server.getPort();
             }
             default: throw new IllegalArgumentException("unknown verb " + words[0]);
         }

@@ -91,6 +91,12 @@ class WithMemcached
     {
         return $this->client->increment($key, $by);
     }
+
+    public function where(string $key): string
+    {
+        $server = $this->client->getServerByKey($key);
+        return $server['host'] . ':' . $server['port'];
+    }
 }
 
 /** Options are settings of php.ini without their memcache., compress_threshold among them. */
@@ -179,6 +185,8 @@ function perform(object $client, string $verb, array $words): string
         case 'incr':
             $count = $client->incr(unhex($words[0]), intval($words[1]));
             return $count === false ? 'miss' : "count $count";
+        case 'where':
+            return 'server ' . $client->where(unhex($words[0]));
     }
     throw new Exception("unknown verb $verb");
 }

@@ -66,7 +66,7 @@ pub(crate) fn set_up(
     placement: Option<&str>,
 ) -> ClientBuilder {
     let codec = match preset {
-        "php_memcached" => Codec::PhpMemcached,
+        "php_memcached" | "php_memcached_ketama" => Codec::PhpMemcached,
         "pecl_memcache" => Codec::PeclMemcache,
         "pymemcache" => Codec::Pymemcache,
         "pylibmc" => Codec::Pylibmc,
@@ -88,6 +88,7 @@ pub(crate) fn set_up(
         "dalli" | "dalli_json" => "dalli",
         "spymemcached" | "whalin" => "spymemcached_array",
         "twemproxy" => "twemproxy_ketama",
+        "php_memcached_ketama" => "ketama",
         other => other,
     };
     let placement = placement.or(Some(home));

@@ -16,6 +16,13 @@ const PHP: Case<'_> = Case {
     ..Case::PLAIN
 };
 
+const KETAMA: Case<'_> = Case {
+    options: &[("libketama_compatible", "1")],
+    preset: "php_memcached_ketama",
+    weighted: true,
+    ..PHP
+};
+
 /// PHP's integers have 64 bits and a sign.
 fn stored(value: &Value) -> Arrives {
     match value {
@@ -90,6 +97,11 @@ fn same_servers() {
 }
 
 #[test]
+fn same_servers_for_very_many_keys() {
+    PHP.same_servers_for(100_000);
+}
+
+#[test]
 fn same_servers_with_a_prefix() {
     Case { options: &[("prefix_key", "site:")], prefix: "site:", ..PHP }.same_servers();
 }
@@ -102,6 +114,10 @@ fn same_servers_consistent() {
 
 #[test]
 fn same_servers_ketama() {
-    let options = &[("libketama_compatible", "1")];
-    Case { options, placement: Some("ketama"), weighted: true, ..PHP }.same_servers();
+    KETAMA.same_servers();
+}
+
+#[test]
+fn same_servers_ketama_for_very_many_keys() {
+    KETAMA.same_servers_for(100_000);
 }

@@ -8,6 +8,12 @@ use crate::values::Arrives;
 
 const SPY: Case<'_> = Case { peer: "spymemcached", preset: "spymemcached", ..Case::PLAIN };
 
+const KETAMA: Case<'_> = Case {
+    options: &[("locator", "ketama"), ("hash", "KETAMA_HASH")],
+    preset: "spymemcached_ketama",
+    ..SPY
+};
+
 /// Values as Whalin's client has them.
 const WHALIN: Case<'_> = Case { options: &[("transcoder", "whalin")], preset: "whalin", ..SPY };
 
@@ -75,22 +81,44 @@ fn same_servers() {
 }
 
 #[test]
-fn same_servers_by_crc() {
-    Case { options: &[("hash", "CRC_HASH")], placement: Some("spymemcached_array+crc"), ..SPY }
-        .same_servers();
+fn same_servers_for_very_many_keys() {
+    SPY.same_servers_for(100_000);
+}
+
+#[test]
+fn same_servers_ketama_for_very_many_keys() {
+    KETAMA.same_servers_for(100_000);
+}
+
+#[test]
+fn same_servers_by_each_hash() {
+    let hashes = [
+        ("CRC_HASH", "crc"),
+        ("FNV1_64_HASH", "fnv1_64"),
+        ("FNV1A_64_HASH", "fnv1a_64"),
+        ("FNV1_32_HASH", "fnv1_32"),
+        ("FNV1A_32_HASH", "fnv1a_32"),
+        ("KETAMA_HASH", "md5"),
+    ];
+    for (theirs, ours) in hashes {
+        let (array, ring) =
+            (format!("spymemcached_array+{ours}"), format!("spymemcached_ketama+{ours}"));
+        for (locator, placement) in [("array", &*array), ("ketama", &*ring)] {
+            let options = &[("locator", locator), ("hash", theirs)];
+            Case { options, placement: Some(placement), ..SPY }.same_servers_for(5000);
+        }
+    }
 }
 
 #[test]
 fn same_servers_ketama() {
-    let options = &[("locator", "ketama"), ("hash", "KETAMA_HASH")];
-    Case { options, preset: "spymemcached_ketama", ..SPY }.same_servers();
+    KETAMA.same_servers();
 }
 
 #[test]
 fn same_servers_ketama_with_host_names() {
-    let options = &[("locator", "ketama"), ("hash", "KETAMA_HASH")];
     let host: Option<Host> = Some(("localhost", |port| format!("localhost/127.0.0.1:{port}")));
-    Case { options, preset: "spymemcached_ketama", host, ..SPY }.same_servers();
+    Case { host, ..KETAMA }.same_servers();
 }
 
 #[test]
