@@ -9,14 +9,15 @@ use mcpool_interop_tests::peer::Peer;
 pub(crate) type Host = (&'static str, fn(u16) -> String);
 
 /// A peer with its settings, and ours that match them.
-#[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     /// The name of the driver.
     pub(crate) peer: &'a str,
     pub(crate) options: &'a [(&'a str, &'a str)],
-    /// The names of ours that match: the preset, and the placement where the peer's is not the preset's.
+    /// The names of ours that match: the preset, and the placement where the peer's is another.
     pub(crate) preset: &'a str,
     pub(crate) placement: Option<&'a str>,
+    /// The codec where the peer's values are not the preset's.
+    pub(crate) codec: Option<Codec>,
     /// What stands before its keys on the servers.
     pub(crate) prefix: &'a str,
     /// What its keys may be made of.
@@ -34,6 +35,7 @@ impl Case<'_> {
         options: &[],
         preset: "",
         placement: None,
+        codec: None,
         prefix: "",
         letters: Letters::Unicode,
         weighted: false,
@@ -48,7 +50,11 @@ impl Case<'_> {
     }
 
     pub(crate) fn set_up(&self, builder: ClientBuilder) -> ClientBuilder {
-        set_up(builder, self.preset, self.placement).key_prefix(self.prefix)
+        let builder = set_up(builder, self.preset, self.placement).key_prefix(self.prefix);
+        match &self.codec {
+            Some(codec) => builder.codec(codec.clone()),
+            None => builder,
+        }
     }
 
     /// The same, and the peer on the same servers.
@@ -65,34 +71,7 @@ pub(crate) fn set_up(
     preset: &str,
     placement: Option<&str>,
 ) -> ClientBuilder {
-    let codec = match preset {
-        "php_memcached" | "php_memcached_ketama" => Codec::PhpMemcached,
-        "pecl_memcache" => Codec::PeclMemcache,
-        "pymemcache" => Codec::Pymemcache,
-        "pylibmc" => Codec::Pylibmc,
-        "python_memcached" => Codec::PythonMemcached,
-        "perl_cache_memcached" => Codec::PerlCacheMemcached,
-        "dalli" => Codec::Dalli,
-        "dalli_json" => Codec::DalliJson,
-        "spymemcached" | "spymemcached_ketama" => Codec::Spymemcached,
-        "whalin" => Codec::Whalin,
-        "gomemcache" | "libmemcached" | "twemproxy" => Codec::Gomemcache,
-        "rust_memcache" => Codec::RustMemcache,
-        _ => panic!("{preset}"),
-    };
-    let home = match preset {
-        "php_memcached" | "pylibmc" | "libmemcached" => "libmemcached_modula",
-        "pecl_memcache" => "pecl_consistent",
-        "pymemcache" => "rendezvous",
-        "perl_cache_memcached" => "perl",
-        "dalli" | "dalli_json" => "dalli",
-        "spymemcached" | "whalin" => "spymemcached_array",
-        "twemproxy" => "twemproxy_ketama",
-        "php_memcached_ketama" => "ketama",
-        other => other,
-    };
-    let placement = placement.or(Some(home));
-    let builder = builder.codec(codec);
+    let builder = builder.preset(preset.parse().unwrap_or_else(|e| panic!("{e}")));
     match placement.map(str::parse) {
         Some(placement) => builder.placement(placement.unwrap_or_else(|e| panic!("{e}"))),
         None => builder,

@@ -1,6 +1,6 @@
 //! Ruby's Dalli.
 
-use mcpool::DecodeErrorKind;
+use mcpool::{Codec, DecodeErrorKind};
 use mcpool_interop_tests::value::Value;
 
 use crate::case::Case;
@@ -18,7 +18,7 @@ const RAW: Case<'_> = Case { options: &[("raw", "true"), ("compress", "false")],
 
 const JSON: Case<'_> = Case {
     options: &[("serializer", "json"), ("compress", "false")],
-    preset: "dalli_json",
+    codec: Some(Codec::DalliJson),
     ..MARSHAL
 };
 
@@ -88,4 +88,15 @@ fn same_servers() {
 fn same_servers_with_a_namespace() {
     let options = &[("raw", "true"), ("compress", "false"), ("namespace", "site")];
     Case { options, prefix: "site:", ..RAW }.same_servers();
+}
+
+#[test]
+fn long_keys() {
+    Case { letters: Letters::Ascii, ..RAW }.long_keys();
+}
+
+#[test]
+fn long_keys_in_a_namespace() {
+    let options = &[("raw", "true"), ("compress", "false"), ("namespace", "site")];
+    Case { options, prefix: "site:", letters: Letters::Ascii, ..RAW }.long_keys();
 }

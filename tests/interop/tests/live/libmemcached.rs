@@ -9,13 +9,13 @@ const DEFAULT: Case<'_> = Case { peer: "libmemcached", preset: "libmemcached", .
 
 const CONSISTENT: Case<'_> = Case {
     options: &[("distribution", "consistent")],
-    placement: Some("libmemcached_consistent"),
+    preset: "libmemcached_consistent",
     ..DEFAULT
 };
 
 const KETAMA_WEIGHTED: Case<'_> = Case {
     options: &[("ketama_weighted", "1")],
-    placement: Some("ketama"),
+    preset: "libmemcached_ketama",
     weighted: true,
     ..DEFAULT
 };

@@ -71,11 +71,17 @@ fn same_servers_consistent_fnv() {
 #[test]
 fn same_servers_standard() {
     let options = &[("hash_strategy", "standard")];
-    Case { options, placement: Some("pecl_standard"), ..PECL }.same_servers();
+    Case { options, preset: "pecl_memcache_standard", ..PECL }.same_servers();
 }
 
 #[test]
 fn same_servers_standard_fnv() {
     let options = &[("hash_strategy", "standard"), ("hash_function", "fnv")];
-    Case { options, placement: Some("pecl_standard+fnv1a_32"), ..PECL }.same_servers();
+    Case {
+        options,
+        preset: "pecl_memcache_standard",
+        placement: Some("pecl_standard+fnv1a_32"),
+        ..PECL
+    }
+    .same_servers();
 }

@@ -109,7 +109,7 @@ fn same_servers_with_a_prefix() {
 #[test]
 fn same_servers_consistent() {
     let options = &[("distribution", "distribution_consistent")];
-    Case { options, placement: Some("libmemcached_consistent"), ..PHP }.same_servers();
+    Case { options, preset: "php_memcached_consistent", ..PHP }.same_servers();
 }
 
 #[test]

@@ -43,18 +43,17 @@ fn same_servers() {
 
 #[test]
 fn same_servers_ketama() {
-    Case { options: &[("ketama", "1")], placement: Some("libmemcached_consistent"), ..PYLIBMC }
-        .same_servers();
+    Case { options: &[("ketama", "1")], preset: "pylibmc_consistent", ..PYLIBMC }.same_servers();
 }
 
 #[test]
 fn same_servers_consistent() {
     let options = &[("distribution", "consistent")];
-    Case { options, placement: Some("libmemcached_consistent"), ..PYLIBMC }.same_servers();
+    Case { options, preset: "pylibmc_consistent", ..PYLIBMC }.same_servers();
 }
 
 #[test]
 fn same_servers_ketama_weighted() {
     let options = &[("ketama_weighted", "1")];
-    Case { options, placement: Some("ketama"), weighted: true, ..PYLIBMC }.same_servers();
+    Case { options, preset: "pylibmc_ketama", weighted: true, ..PYLIBMC }.same_servers();
 }

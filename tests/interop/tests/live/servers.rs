@@ -36,6 +36,30 @@ impl Case<'_> {
         }
     }
 
+    /// Keys longer than memcached takes, which the peer shortens by a rule of its own.
+    pub(crate) fn long_keys(&self) {
+        let cluster = Cluster::start(3);
+        let servers = cluster.places();
+        let mut dice = Dice::new("long keys");
+        let (ours, mut peer) = self.both(&servers);
+        let lengths = (240..260).chain([500, 2000]);
+        let keys: Vec<_> = lengths.map(|length| dice.text(self.letters, length)).collect();
+        let values = keys.iter().map(|key| (key.clone(), Value::Text(key.clone())));
+        peer.set_all(&values.collect::<Vec<_>>());
+        let found = ours.get_many::<String, _>(&keys).into_result().expect("answers");
+        let wrong = found.iter().filter(|(key, value)| value.as_ref() != Some(*key));
+        self.assert_none(wrong.map(|(key, value)| format!("{key}: ours gets {value:?}")), &servers);
+        for key in &keys {
+            ours.set(key, &format!("ours {key}"), Ttl::NEVER).expect("stored");
+        }
+        let found = peer.get_all(&keys);
+        let wrong = keys.iter().zip(found).filter(|(key, found)| {
+            let text = Value::Text(format!("ours {key}"));
+            !found.as_ref().is_some_and(|found| found.is(&text))
+        });
+        self.assert_none(wrong.map(|(key, v)| format!("{key}: the peer gets {v:?}")), &servers);
+    }
+
     fn ours_finds(&self, ours: &Client, keys: &[String], servers: &[Place]) {
         let on_the_wire = |key: &String| format!("{}{key}", self.prefix);
         let holders = holders(servers, &keys.iter().map(on_the_wire).collect::<Vec<_>>());

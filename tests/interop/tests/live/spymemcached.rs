@@ -1,6 +1,6 @@
 //! Java's spymemcached.
 
-use mcpool::DecodeErrorKind;
+use mcpool::{Codec, DecodeErrorKind};
 use mcpool_interop_tests::value::Value;
 
 use crate::case::{Case, Host};
@@ -15,7 +15,8 @@ const KETAMA: Case<'_> = Case {
 };
 
 /// Values as Whalin's client has them.
-const WHALIN: Case<'_> = Case { options: &[("transcoder", "whalin")], preset: "whalin", ..SPY };
+const WHALIN: Case<'_> =
+    Case { options: &[("transcoder", "whalin")], codec: Some(Codec::Whalin), ..SPY };
 
 #[test]
 fn reads_its_values() {

@@ -46,7 +46,9 @@ fn same_servers() {
     let proxy = Twemproxy::start(&ways.iter().map(|(way, _)| *way).collect::<Vec<_>>(), &servers);
     let mut dice = Dice::new("twemproxy");
     for (way, placement) in &ways {
-        let ours = client(&servers, |builder| set_up(builder, "twemproxy", Some(placement)));
+        let ours = client(&servers, |builder| {
+            set_up(builder, "twemproxy", Some(placement)).codec(Codec::Raw)
+        });
         let through =
             client(&[], |builder| builder.servers([proxy.address(*way)]).codec(Codec::Raw));
         let keys: Vec<_> = (0..300).map(|_| dice.text(Letters::Unicode, 20)).collect();
