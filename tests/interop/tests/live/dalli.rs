@@ -1,6 +1,7 @@
 //! Ruby's Dalli.
 
 use mcpool::{Codec, DecodeErrorKind};
+use mcpool_interop_tests::dice::Letters;
 use mcpool_interop_tests::value::Value;
 
 use crate::case::Case;
