@@ -6,7 +6,7 @@
 
 use crate::codec::{Codec, Settings, Transcoder};
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, StoreVerb};
-use crate::types::{KeyRules, Server};
+use crate::types::{KeyRules, LongKeys, Server};
 
 /// Reads `stream` as the replies to each of a set of batches.
 ///
@@ -127,13 +127,18 @@ fn read<T: serde::de::DeserializeOwned>(codec: &Transcoder, flags: u32, bytes: &
     }
 }
 
-/// Puts a key on its wire form, plain and URL-encoded, with and without a prefix.
+/// Puts a key on its wire form, plain and URL-encoded, with and without a prefix, long ones refused and digested.
 ///
 /// Promises: no panic; what is accepted has 1 to 250 bytes and none that could end the command line.
 pub fn key(bytes: &[u8]) {
     for prefix in [&b""[..], b"app:"] {
-        for sanitize in [false, true] {
-            let rules = KeyRules { prefix: prefix.to_vec(), sanitize };
+        for (sanitize, long) in [
+            (false, LongKeys::Refuse),
+            (true, LongKeys::Refuse),
+            (false, LongKeys::Md5),
+            (true, LongKeys::Md5),
+        ] {
+            let rules = KeyRules { prefix: prefix.to_vec(), sanitize, long, ..KeyRules::default() };
             if let Ok(wire) = rules.wire(bytes) {
                 let wire = wire.as_bytes();
                 assert!((1..=250).contains(&wire.len()) && wire.starts_with(prefix));

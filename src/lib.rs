@@ -69,7 +69,7 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod health;
-mod interop;
+pub mod interop;
 mod net;
 mod pool;
 mod protocol;
@@ -82,14 +82,16 @@ mod time;
 mod types;
 
 pub use client::{Client, ClientBuilder, ServerStatus, Status};
-pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError};
+pub use codec::{Codec, CustomCodec, DecodeError, DecodeErrorKind, EncodeError, FlagMeaning};
 pub use commands::{CasOutcome, CasToken, DumpedKey, Hits, Item, MultiGet, Outcomes, PerServer};
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use health::{BackOff, DownAfter, NodeState};
 pub use interop::{Preset, PresetError};
 pub use ring::{KeyHash, NameForm, Placement, PlacementError};
 pub use router::Failover;
-pub use types::{Key, KeyError, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError};
+pub use types::{
+    Key, KeyError, LongKeys, Payload, Server, ServerError, ServerList, ToKey, Ttl, TtlError,
+};
 
 /// Runs the examples of the README as tests.
 #[cfg(doctest)]

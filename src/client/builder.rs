@@ -1,5 +1,6 @@
 //! The builder: one method a setting, each with its meaning, unit and default.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::health::{BackOff, DownAfter};
 use crate::interop::Preset;
 use crate::ring::Placement;
 use crate::router::Failover;
-use crate::types::ServerList;
+use crate::types::{LongKeys, ServerList};
 
 /// Settings of a [`Client`], each with a default; [`build`](Self::build) checks them all and connects to nothing.
 ///
@@ -26,10 +27,21 @@ use crate::types::ServerList;
 /// # let _ = client;
 /// # Ok::<(), mcpool::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ClientBuilder {
     config: Config,
+    by_hand: ByHand,
+}
+
+/// Which of the settings that a preset has were set by themselves, and stay.
+#[derive(Clone, Copy, Default)]
+struct ByHand {
+    codec: bool,
+    placement: bool,
+    sanitize_keys: bool,
+    hash_prefix: bool,
+    long_keys: bool,
 }
 
 impl ClientBuilder {
@@ -159,12 +171,14 @@ impl ClientBuilder {
     /// Which server a key lives on (default [`Placement::Consistent`]; Whalin's `hashingAlg`).
     pub fn placement(mut self, placement: Placement) -> Self {
         self.config.placement = placement;
+        self.by_hand.placement = true;
         self
     }
 
     /// How values become bytes and flags (default [`Codec::Json`]).
     pub fn codec(mut self, codec: Codec) -> Self {
         self.config.codec = codec;
+        self.by_hand.codec = true;
         self
     }
 
@@ -199,12 +213,30 @@ impl ClientBuilder {
     /// and the 250 bytes are counted after encoding.
     pub fn sanitize_keys(mut self, on: bool) -> Self {
         self.config.keys.sanitize = on;
+        self.by_hand.sanitize_keys = true;
         self
     }
 
     /// Put before every key, once and as it is; it counts toward the 250 bytes (default none).
     pub fn key_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.config.keys.prefix = prefix.into();
+        self
+    }
+
+    /// Whether the prefix takes part in choosing a key's server (default on).
+    ///
+    /// Off, a key lives where it would live without the prefix: as in libmemcached and PHP unless
+    /// `HASH_WITH_PREFIX_KEY` is set, in pymemcache and in Perl, whose presets turn it off.
+    pub fn hash_prefix(mut self, on: bool) -> Self {
+        self.config.keys.hash_without_prefix = !on;
+        self.by_hand.hash_prefix = true;
+        self
+    }
+
+    /// What becomes of a key that is too long for memcached (default [`LongKeys::Refuse`]).
+    pub fn long_keys(mut self, rule: LongKeys) -> Self {
+        self.config.keys.long = rule;
+        self.by_hand.long_keys = true;
         self
     }
 
@@ -276,8 +308,9 @@ impl ClientBuilder {
 
     /// Sets codec, placement and key rules to those of another client, so that its cluster can be shared (default none).
     ///
-    /// It overwrites [`codec`](Self::codec), [`placement`](Self::placement) and
-    /// [`sanitize_keys`](Self::sanitize_keys): where the cluster differs, set those behind it.
+    /// They are [`codec`](Self::codec), [`placement`](Self::placement), [`sanitize_keys`](Self::sanitize_keys),
+    /// [`hash_prefix`](Self::hash_prefix) and [`long_keys`](Self::long_keys). Where the cluster differs, set one of them
+    /// as well, before or behind: what is set by itself stays.
     ///
     /// ```
     /// use mcpool::{Client, Placement, Preset};
@@ -291,10 +324,22 @@ impl ClientBuilder {
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn preset(mut self, preset: Preset) -> Self {
-        let bundle = preset.bundle();
-        self.config.codec = bundle.codec;
-        self.config.placement = bundle.placement;
-        self.config.keys.sanitize = bundle.sanitize_keys;
+        let (bundle, by_hand, config) = (preset.bundle(), self.by_hand, &mut self.config);
+        if let Some(codec) = bundle.codec.filter(|_| !by_hand.codec) {
+            config.codec = codec;
+        }
+        if !by_hand.placement {
+            config.placement = bundle.placement;
+        }
+        if !by_hand.sanitize_keys {
+            config.keys.sanitize = bundle.sanitize_keys;
+        }
+        if !by_hand.hash_prefix {
+            config.keys.hash_without_prefix = !bundle.hash_prefix;
+        }
+        if !by_hand.long_keys {
+            config.keys.long = bundle.long_keys;
+        }
         self
     }
 
@@ -310,5 +355,11 @@ impl ClientBuilder {
             self.config.values.max_inflated = n;
         }
         Client::from_config(self.config)
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder").field("config", &self.config).finish()
     }
 }

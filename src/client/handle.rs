@@ -49,8 +49,9 @@ pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
     pub(crate) key: WireKey,
     pub(crate) timing: Timing,
-    by: Option<&'a [u8]>,
-    hash: Option<i32>,
+    given: KeyRef<'a>,
+    /// How many bytes of the key have no say in its server.
+    unhashed: usize,
 }
 
 impl Client {
@@ -166,6 +167,11 @@ impl Client {
         Ok(self.keys.wire(key.bytes)?)
     }
 
+    /// How many bytes of a wire key have no say in its server.
+    pub(crate) fn unhashed(&self) -> usize {
+        self.keys.unhashed()
+    }
+
     /// Refuses a value that is above the configured limit.
     pub(crate) fn check_size(&self, len: usize) -> Result<()> {
         match self.core.config.max_value_bytes {
@@ -196,7 +202,8 @@ impl Client {
         let timing = self.timing();
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
-            let call = Call { verb, key: self.wire(key)?, timing, by: key.by, hash: key.hash };
+            let (given, unhashed) = (key, self.unhashed());
+            let call = Call { verb, key: self.wire(key)?, timing, given, unhashed };
             run(&call).map_err(|e| e.with_call(verb, Some(call.key.as_bytes())))
         });
         outcome.or_else(|e| {
@@ -246,8 +253,8 @@ impl Client {
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
         Target {
-            place: self.by.unwrap_or_else(|| self.key.as_bytes()),
-            hash: self.hash,
+            place: self.given.place(self.key.as_bytes(), self.unhashed),
+            hash: self.given.hash,
             only: None,
         }
     }

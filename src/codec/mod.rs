@@ -13,6 +13,7 @@ mod flags;
 mod foreign;
 mod json;
 mod layout;
+mod legend;
 mod notation;
 mod probe;
 mod raw;
@@ -33,6 +34,7 @@ use serde::de::value::StringDeserializer;
 pub use choice::Codec;
 pub use custom::CustomCodec;
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
+pub use legend::FlagMeaning;
 
 use crate::types::Payload;
 use error::Unreadable;

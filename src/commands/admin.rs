@@ -138,7 +138,7 @@ impl Client {
     pub fn server_for(&self, key: impl ToKey) -> Result<String> {
         let key = key.to_key();
         let wire = self.wire(key)?;
-        let place = key.by.unwrap_or_else(|| wire.as_bytes());
+        let place = key.place(wire.as_bytes(), self.unhashed());
         let home = self.router().home(&Target { place, hash: key.hash, only: None });
         Ok(self.router().name(home).to_string())
     }

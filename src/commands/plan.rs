@@ -15,6 +15,8 @@ pub(super) struct Wired {
     arena: Vec<u8>,
     /// For each key of the call where it lies, or why it is not sent.
     spans: Vec<Result<Range<usize>>>,
+    /// How many bytes of each have no say in its server.
+    unhashed: usize,
 }
 
 /// What is asked of the servers for the keys of a call.
@@ -46,14 +48,15 @@ impl Wired {
             Ok(start..arena.len())
         });
         let spans = spans.collect();
-        Self { arena, spans }
+        Self { arena, spans, unhashed: client.unhashed() }
     }
 
     /// One item for each key that can be sent.
     pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
         let mut plan = Plan::default();
         for (place, key) in keys.iter().enumerate() {
-            let item = self.wire(place).map(|wire| plan.add(place, wire, key.to_key()));
+            let item =
+                self.wire(place).map(|wire| plan.add(place, wire, self.unhashed, key.to_key()));
             plan.items.push(item);
         }
         plan
@@ -68,7 +71,7 @@ impl Wired {
                 let key = key.to_key();
                 match seen.entry((wire, key.by, key.hash)) {
                     Entry::Occupied(item) => *item.get(),
-                    Entry::Vacant(slot) => *slot.insert(plan.add(place, wire, key)),
+                    Entry::Vacant(slot) => *slot.insert(plan.add(place, wire, self.unhashed, key)),
                 }
             });
             plan.items.push(item);
@@ -86,10 +89,11 @@ impl Wired {
 }
 
 impl<'a> Plan<'a> {
-    fn add(&mut self, place: usize, wire: &'a [u8], key: KeyRef<'a>) -> usize {
+    fn add(&mut self, at: usize, wire: &'a [u8], unhashed: usize, key: KeyRef<'a>) -> usize {
         self.keys.push(wire);
-        self.places.push(place);
-        self.targets.push(Target { place: key.by.unwrap_or(wire), hash: key.hash, only: None });
+        self.places.push(at);
+        let place = key.place(wire, unhashed);
+        self.targets.push(Target { place, hash: key.hash, only: None });
         self.keys.len() - 1
     }
 }

@@ -1,9 +1,8 @@
-//! Keys: what a caller names, checked and made into what goes over the wire.
+//! Keys: what a caller names, how it chooses a server, and what can be wrong with it.
 
 use std::fmt;
 
-/// The longest key memcached takes, in bytes (`KEY_MAX_LENGTH` in protocol.txt: 250 characters).
-const MAX_KEY: usize = 250;
+use super::wire::MAX_KEY;
 
 /// A key with a say in which server it lives on.
 ///
@@ -108,6 +107,12 @@ impl<'a> KeyRef<'a> {
     fn plain(bytes: &'a [u8]) -> Self {
         Self { bytes, by: None, hash: None }
     }
+
+    /// What chooses the server of this key, whose form on the wire is `wire`, of which the first `unhashed` bytes
+    /// have no say.
+    pub(crate) fn place(self, wire: &'a [u8], unhashed: usize) -> &'a [u8] {
+        self.by.unwrap_or_else(|| wire.get(unhashed..).unwrap_or(wire))
+    }
 }
 
 macro_rules! plain_key {
@@ -185,123 +190,3 @@ impl fmt::Display for KeyError {
 }
 
 impl std::error::Error for KeyError {}
-
-/// What a handle does to each key on its way to the wire.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct KeyRules {
-    /// Put before every key, once.
-    pub(crate) prefix: Vec<u8>,
-    /// URL-encode keys as Whalin's client does.
-    pub(crate) sanitize: bool,
-}
-
-impl KeyRules {
-    /// Checks that the prefix is legal and leaves room for at least one byte of key.
-    pub(crate) fn check_prefix(&self) -> Result<(), KeyError> {
-        Self { prefix: self.prefix.clone(), sanitize: false }.wire(b"k").map(drop)
-    }
-
-    /// The key as it goes over the wire, or what is wrong with it.
-    pub(crate) fn wire(&self, key: &[u8]) -> Result<WireKey, KeyError> {
-        if key.is_empty() {
-            return Err(KeyError::Empty);
-        }
-        let mut wire = WireKey { len: 0, bytes: [0; MAX_KEY] };
-        wire.push(&self.prefix);
-        if self.sanitize {
-            url_encode(key, |bytes| wire.push(bytes));
-        } else {
-            wire.push(key);
-        }
-        wire.checked()
-    }
-}
-
-/// A key that a server takes: 1 to 250 bytes, none of them blank or a control character.
-#[derive(Clone, Copy)]
-pub(crate) struct WireKey {
-    len: usize,
-    bytes: [u8; MAX_KEY],
-}
-
-impl WireKey {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len.min(MAX_KEY)]
-    }
-
-    /// Adds bytes; what no longer fits is counted only.
-    fn push(&mut self, bytes: &[u8]) {
-        let end = self.len + bytes.len();
-        if let Some(room) = self.bytes.get_mut(self.len..end) {
-            room.copy_from_slice(bytes);
-        }
-        self.len = end;
-    }
-
-    fn checked(self) -> Result<Self, KeyError> {
-        if self.len > MAX_KEY {
-            return Err(KeyError::TooLong { len: self.len });
-        }
-        match self.as_bytes().iter().position(|b| *b <= b' ' || *b == 0x7f) {
-            Some(at) => Err(KeyError::IllegalByte { byte: self.bytes[at], at }),
-            None => Ok(self),
-        }
-    }
-}
-
-impl fmt::Debug for WireKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WireKey({:?})", String::from_utf8_lossy(self.as_bytes()))
-    }
-}
-
-/// URL form encoding as `java.net.URLEncoder` does it: letters, digits and `.-*_` stay, a space
-/// becomes `+`, every other byte `%XX` in upper case.
-fn url_encode(key: &[u8], mut out: impl FnMut(&[u8])) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    for &byte in key {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out(&[byte]),
-            b' ' => out(b"+"),
-            _ => out(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wire(rules: &KeyRules, key: &str) -> Result<String, KeyError> {
-        rules.wire(key.as_bytes()).map(|k| String::from_utf8_lossy(k.as_bytes()).into_owned())
-    }
-
-    #[test]
-    fn plain_keys_go_out_as_they_are_up_to_250_bytes() {
-        let rules = KeyRules::default();
-        assert_eq!(wire(&rules, "user:42"), Ok("user:42".to_owned()));
-        assert_eq!(wire(&rules, &"k".repeat(250)), Ok("k".repeat(250)));
-        assert_eq!(wire(&rules, &"k".repeat(251)), Err(KeyError::TooLong { len: 251 }));
-        assert_eq!(wire(&rules, &"k".repeat(100_000)), Err(KeyError::TooLong { len: 100_000 }));
-        assert_eq!(wire(&rules, "grün"), Ok("grün".to_owned()));
-    }
-
-    #[test]
-    fn bytes_that_would_split_the_command_line_are_named() {
-        let rules = KeyRules::default();
-        for (key, byte, at) in
-            [("a b", b' ', 1), ("x\r\nflush_all", b'\r', 1), ("\0", 0, 0), ("ab\x7f", 0x7f, 2)]
-        {
-            assert_eq!(wire(&rules, key), Err(KeyError::IllegalByte { byte, at }), "{key:?}");
-        }
-        assert_eq!(wire(&rules, ""), Err(KeyError::Empty));
-    }
-
-    #[test]
-    fn a_prefix_counts_toward_the_limit_and_does_not_hide_an_empty_key() {
-        let rules = KeyRules { prefix: b"app:".to_vec(), sanitize: false };
-        assert_eq!(wire(&rules, "k"), Ok("app:k".to_owned()));
-        assert_eq!(wire(&rules, &"k".repeat(247)), Err(KeyError::TooLong { len: 251 }));
-        assert_eq!(wire(&rules, ""), Err(KeyError::Empty));
-    }
-}

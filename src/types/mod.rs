@@ -4,10 +4,13 @@ mod addr;
 mod key;
 mod payload;
 mod ttl;
+mod wire;
 
 pub(crate) use addr::Endpoint;
 pub use addr::{Server, ServerError, ServerList};
+pub(crate) use key::KeyRef;
 pub use key::{Key, KeyError, ToKey};
-pub(crate) use key::{KeyRef, KeyRules, WireKey};
 pub use payload::Payload;
 pub use ttl::{Ttl, TtlError};
+pub use wire::LongKeys;
+pub(crate) use wire::{KeyRules, WireKey};
