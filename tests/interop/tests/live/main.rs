@@ -8,6 +8,7 @@ mod values;
 mod dalli;
 mod gomemcache;
 mod libmemcached;
+mod paper;
 mod pecl_memcache;
 mod perl_classic;
 mod perl_fast;

@@ -1,6 +1,6 @@
 //! Which server a key lives on: both sides have to agree, on clusters of many sizes.
 
-use mcpool::{Client, Ttl};
+use mcpool::{Client, Ttl, interop};
 use mcpool_interop_tests::cluster::{Cluster, Place, holders};
 use mcpool_interop_tests::dice::{Dice, Letters};
 use mcpool_interop_tests::peer::Peer;
@@ -69,9 +69,25 @@ impl Case<'_> {
             (held != [said.clone()]).then(|| format!("{key}: is on {held:?}, ours says {said}"))
         });
         self.assert_none(wrong, servers);
+        self.explained(ours, keys, servers);
         let found = ours.get_many::<String, _>(keys).into_result().expect("answers");
         let wrong = found.iter().filter(|(key, value)| value.as_ref() != Some(*key));
         self.assert_none(wrong.map(|(key, value)| format!("{key}: ours gets {value:?}")), servers);
+    }
+
+    /// What is told of a preset by itself.
+    fn explained(&self, ours: &Client, keys: &[String], servers: &[Place]) {
+        if self.placement.is_some() || !self.prefix.is_empty() {
+            return;
+        }
+        let preset = self.preset.parse().expect("a preset");
+        let servers: Vec<_> = servers.iter().map(Place::text).collect();
+        for key in &keys[..20] {
+            let told = interop::explain(key, &servers[..]).expect("good servers");
+            let said = ours.server_for(key).expect("a good key");
+            let told = told.home(preset).and_then(interop::Home::server);
+            assert_eq!(told, Some(&*said), "{preset} on {servers:?}: {key}");
+        }
     }
 
     fn peer_finds(&self, peer: &mut Peer, keys: &[String], servers: &[Place]) {
@@ -90,8 +106,12 @@ impl Case<'_> {
 
     /// What the peer computes for very many keys, without a word to a server.
     pub(crate) fn same_servers_for(&self, count: usize) {
+        self.same_servers_by(&mut Peer::start(self.peer), count);
+    }
+
+    /// The same, by a peer that is there already.
+    pub(crate) fn same_servers_by(&self, peer: &mut Peer, count: usize) {
         let mut dice = Dice::new("many keys");
-        let mut peer = Peer::start(self.peer);
         let servers: Vec<Place> = (0..7)
             .map(|at| {
                 // The default port is left out of some rings.

@@ -1,6 +1,7 @@
 //! Java's spymemcached.
 
 use mcpool::{Codec, DecodeErrorKind};
+use mcpool_interop_tests::peer::Peer;
 use mcpool_interop_tests::value::Value;
 
 use crate::case::{Case, Host};
@@ -101,12 +102,13 @@ fn same_servers_by_each_hash() {
         ("FNV1A_32_HASH", "fnv1a_32"),
         ("KETAMA_HASH", "md5"),
     ];
+    let mut peer = Peer::start(SPY.peer);
     for (theirs, ours) in hashes {
         let (array, ring) =
             (format!("spymemcached_array+{ours}"), format!("spymemcached_ketama+{ours}"));
         for (locator, placement) in [("array", &*array), ("ketama", &*ring)] {
             let options = &[("locator", locator), ("hash", theirs)];
-            Case { options, placement: Some(placement), ..SPY }.same_servers_for(5000);
+            Case { options, placement: Some(placement), ..SPY }.same_servers_by(&mut peer, 5000);
         }
     }
 }
