@@ -83,8 +83,8 @@ impl Ring {
         let recipe = placement.recipe();
         let hasher = Hasher { hash: placement.hash(), dialect: recipe.dialect };
         let table = match recipe.table {
-            recipe::Table::Modulo { take, weights } => {
-                Table::Buckets(Buckets::new(nodes, weights), take)
+            recipe::Table::Modulo { take, buckets } => {
+                Table::Buckets(Buckets::new(nodes, buckets), take)
             }
             recipe::Table::Ring { plain, weighted, find } => {
                 let points = if nodes.iter().any(|n| n.weight > 1) { weighted } else { plain };

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use super::hash::{Dialect, KeyHash};
 use super::named::{Named, PlacementError};
 use super::names::NameForm;
-use super::recipe::{Find, Points, Recipe, Retry, Score, Share, Source, Table, Take, Ties};
+use super::recipe::{
+    Buckets, Find, Points, Recipe, Retry, Score, Share, Source, Table, Take, Ties,
+};
 
 /// Which server a key lives on.
 ///
@@ -82,13 +84,16 @@ impl Placement {
 
     /// Java's `String.hashCode` (factor 31, 32 bits) modulo the servers, each repeated by its weight (`native`):
     /// `NATIVE_HASH` of Whalin's client.
-    pub const Native: Self = Self::whalin(modulo(Take::Distance, true), KeyHash::Native);
+    pub const Native: Self =
+        Self::whalin(modulo(Take::Distance, Buckets::Weighted), KeyHash::Native);
 
     /// The same with factor 33 and 64 bits (`old_compat`).
-    pub const OldCompat: Self = Self::whalin(modulo(Take::Distance, true), KeyHash::OldCompat);
+    pub const OldCompat: Self =
+        Self::whalin(modulo(Take::Distance, Buckets::Weighted), KeyHash::OldCompat);
 
     /// Bits 16 to 30 of the key's CRC-32, modulo the servers, each repeated by its weight (`new_compat`).
-    pub const NewCompat: Self = Self::whalin(modulo(Take::Distance, true), KeyHash::Crc);
+    pub const NewCompat: Self =
+        Self::whalin(modulo(Take::Distance, Buckets::Weighted), KeyHash::Crc);
 
     /// The weighted ketama ring of libmemcached (`ketama`): `KETAMA_WEIGHTED`, `LIBKETAMA_COMPATIBLE` in PHP,
     /// `ketama_weighted` in pylibmc.
@@ -99,8 +104,12 @@ impl Placement {
 
     /// The default of libmemcached, php-memcached and pylibmc (`libmemcached_modula`): one-at-a-time modulo the
     /// servers; weights do not count.
-    pub const LibmemcachedModula: Self =
-        Self::new(Dialect::C, modulo(Take::Low, false), KeyHash::OneAtATime, NameForm::Short);
+    pub const LibmemcachedModula: Self = Self::new(
+        Dialect::C,
+        modulo(Take::Low, Buckets::Even),
+        KeyHash::OneAtATime,
+        NameForm::Short,
+    );
 
     /// libmemcached's `DISTRIBUTION_CONSISTENT` or `KETAMA` (`libmemcached_consistent`): 100 points a server, made with
     /// the keys' hash; the ring of `Ketama` once a weight is above 1.
@@ -121,8 +130,12 @@ impl Placement {
     );
 
     /// The default of spymemcached, `ARRAY_MOD` (`spymemcached_array`); weights do not count.
-    pub const SpymemcachedArray: Self =
-        Self::new(Dialect::Java, modulo(Take::Low, false), KeyHash::Native, NameForm::JavaBare);
+    pub const SpymemcachedArray: Self = Self::new(
+        Dialect::Java,
+        modulo(Take::Low, Buckets::Even),
+        KeyHash::Native,
+        NameForm::JavaBare,
+    );
 
     /// spymemcached's `CONSISTENT` (`spymemcached_ketama`): 160 points a server. Weights other than 1 are those of its
     /// `KetamaConnectionFactory`. With `KetamaNodeKeyFormatter.Format.LIBMEMCACHED` the form of names is
@@ -138,8 +151,12 @@ impl Placement {
     .retrying(Retry::Added { from: 0, tries: Some(6) });
 
     /// The default of xmemcached, `ArrayMemcachedSessionLocator` (`xmemcached_array`).
-    pub const XmemcachedArray: Self =
-        Self::new(Dialect::Java, modulo(Take::Low, true), KeyHash::Native, NameForm::Java);
+    pub const XmemcachedArray: Self = Self::new(
+        Dialect::Java,
+        modulo(Take::Low, Buckets::Weighted),
+        KeyHash::Native,
+        NameForm::Java,
+    );
 
     /// xmemcached's `KetamaMemcachedSessionLocator` (`xmemcached_ketama`); its nginx mode is [`NameForm::Ip`], its
     /// gwhalin mode [`NameForm::HostPort`], both with MD5.
@@ -158,8 +175,12 @@ impl Placement {
             .retrying(Retry::Added { from: 1, tries: None });
 
     /// xmemcached's `PHPMemcacheSessionLocator` (`xmemcached_php`): bits 16 to 30 of the hash, modulo.
-    pub const XmemcachedPhp: Self =
-        Self::new(Dialect::Java, modulo(Take::Middle, true), KeyHash::Native, NameForm::Java);
+    pub const XmemcachedPhp: Self = Self::new(
+        Dialect::Java,
+        modulo(Take::Middle, Buckets::Weighted),
+        KeyHash::Native,
+        NameForm::Java,
+    );
 
     /// xmemcached's `ElectionMemcachedSessionLocator` (`xmemcached_election`): the highest hash of server and key.
     ///
@@ -169,8 +190,12 @@ impl Placement {
 
     /// The PHP extension memcache with `hash_strategy=standard` (`pecl_standard`); its `hash_function` fnv is
     /// [`KeyHash::Fnv1a32`].
-    pub const PeclStandard: Self =
-        Self::new(Dialect::C, modulo(Take::Middle, true), KeyHash::Crc32, NameForm::HostPort);
+    pub const PeclStandard: Self = Self::new(
+        Dialect::C,
+        modulo(Take::Middle, Buckets::Weighted),
+        KeyHash::Crc32,
+        NameForm::HostPort,
+    );
 
     /// The PHP extension memcache with `hash_strategy=consistent`, its default (`pecl_consistent`).
     pub const PeclConsistent: Self = Self::new(
@@ -198,14 +223,22 @@ impl Placement {
         Self::new(Dialect::Plain, ring(UHASHRING), KeyHash::Md5Be, NameForm::HostPort);
 
     /// python-memcached (`python_memcached`): bits 16 to 30 of the CRC-32, modulo the servers, each repeated by its weight.
-    pub const PythonMemcached: Self =
-        Self::new(Dialect::C, modulo(Take::MiddleOrOne, true), KeyHash::Crc32, NameForm::HostPort)
-            .retrying(Retry::Chained { tries: 10 });
+    pub const PythonMemcached: Self = Self::new(
+        Dialect::C,
+        modulo(Take::MiddleOrOne, Buckets::Weighted),
+        KeyHash::Crc32,
+        NameForm::HostPort,
+    )
+    .retrying(Retry::Chained { tries: 10 });
 
     /// Perl's `Cache::Memcached` (`perl`): the same but for where failed servers' keys go.
-    pub const Perl: Self =
-        Self::new(Dialect::C, modulo(Take::Middle, true), KeyHash::Crc32, NameForm::HostPort)
-            .retrying(Retry::Added { from: 1, tries: Some(20) });
+    pub const Perl: Self = Self::new(
+        Dialect::C,
+        modulo(Take::Middle, Buckets::Weighted),
+        KeyHash::Crc32,
+        NameForm::HostPort,
+    )
+    .retrying(Retry::Added { from: 1, tries: Some(20) });
 
     /// The ring of the Ruby client dalli (`dalli`): SHA-1 points, of which the last at or before the key's CRC-32 counts.
     pub const Dalli: Self = Self::new(
@@ -218,8 +251,12 @@ impl Placement {
 
     /// The Go client gomemcache (`gomemcache`): the CRC-32 modulo the servers. A server listed there `n` times in
     /// a row has weight `n` here.
-    pub const Gomemcache: Self =
-        Self::new(Dialect::C, modulo(Take::Low, true), KeyHash::Crc32, NameForm::HostPort);
+    pub const Gomemcache: Self = Self::new(
+        Dialect::C,
+        modulo(Take::Low, Buckets::Weighted),
+        KeyHash::Crc32,
+        NameForm::HostPort,
+    );
 
     /// The proxy twemproxy (nutcracker) with `distribution: ketama`, its default (`twemproxy_ketama`).
     ///
@@ -227,13 +264,21 @@ impl Placement {
     pub const TwemproxyKetama: Self =
         Self::new(Dialect::C, ring(KETAMA), KeyHash::Fnv1a64, NameForm::Twemproxy);
 
-    /// twemproxy with `distribution: modula` (`twemproxy_modula`).
-    pub const TwemproxyModula: Self =
-        Self::new(Dialect::C, modulo(Take::Low, true), KeyHash::Fnv1a64, NameForm::Twemproxy);
+    /// twemproxy with `distribution: modula` (`twemproxy_modula`); it sorts its servers, so their order does not count.
+    pub const TwemproxyModula: Self = Self::new(
+        Dialect::C,
+        modulo(Take::Low, Buckets::Sorted),
+        KeyHash::Fnv1a64,
+        NameForm::Twemproxy,
+    );
 
     /// The Rust crate `memcache` (`rust_memcache`): SipHash modulo the servers; weights do not count.
-    pub const RustMemcache: Self =
-        Self::new(Dialect::Plain, modulo(Take::All, false), KeyHash::SipHash, NameForm::Address);
+    pub const RustMemcache: Self = Self::new(
+        Dialect::Plain,
+        modulo(Take::All, Buckets::Even),
+        KeyHash::SipHash,
+        NameForm::Address,
+    );
 }
 
 const UHASHRING: Points =
@@ -242,8 +287,8 @@ const UHASHRING: Points =
 const DALLI: Points =
     Points { source: Source::Sha1, separator: ':', share: Share::Whole { least: 0 }, ..KETAMA };
 
-const fn modulo(take: Take, weights: bool) -> Table {
-    Table::Modulo { take, weights }
+const fn modulo(take: Take, buckets: Buckets) -> Table {
+    Table::Modulo { take, buckets }
 }
 
 const fn ring(points: Points) -> Table {

@@ -13,12 +13,23 @@ pub(super) struct Recipe {
 /// How a hash, or a key, finds its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Table {
-    /// The hash modulo the nodes; each is there `weight` times, or once.
-    Modulo { take: Take, weights: bool },
+    /// The hash modulo the nodes.
+    Modulo { take: Take, buckets: Buckets },
     /// The nearest point on a ring; another ring once any weight is above 1.
     Ring { plain: Points, weighted: Points, find: Find },
     /// The node that scores highest for the key.
     Highest(Score),
+}
+
+/// What the hash is taken modulo of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Buckets {
+    /// Each node once.
+    Even,
+    /// Each node as often as its weight says.
+    Weighted,
+    /// The same, but the nodes are sorted by name, shorter names first.
+    Sorted,
 }
 
 /// What is taken of a hash.

@@ -26,7 +26,7 @@ pub enum KeyHash {
     Crc,
     /// All bits of the CRC-32, as in Ethernet and zlib (`crc32`); `crc32a` of twemproxy.
     Crc32,
-    /// CRC-16 with the polynomial 0xA001 (`crc16`).
+    /// CRC-16 with the polynomial 0x1021, in 32 bits as twemproxy leaves it (`crc16`).
     Crc16,
     /// The first four bytes of the MD5, little-endian (`md5`); `KETAMA_HASH` of the Java clients.
     Md5,
@@ -235,6 +235,6 @@ mod tests {
     fn crcs_are_the_usual_ones() {
         let hash = |hash| Hasher { hash, dialect: Dialect::Plain }.of(&[b"123456789"]);
         assert_eq!(hash(KeyHash::Crc32), 0xcbf4_3926);
-        assert_eq!(hash(KeyHash::Crc16), 0xbb3d);
+        assert_eq!(hash(KeyHash::Crc16) & 0xffff, 0x31c3);
     }
 }
