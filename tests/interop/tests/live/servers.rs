@@ -82,7 +82,7 @@ impl Case<'_> {
         }
         let preset = self.preset.parse().expect("a preset");
         let servers: Vec<_> = servers.iter().map(Place::text).collect();
-        for key in &keys[..20] {
+        for key in &keys[..2] {
             let told = interop::explain(key, &servers[..]).expect("good servers");
             let said = ours.server_for(key).expect("a good key");
             let told = told.home(preset).and_then(interop::Home::server);
