@@ -26,7 +26,7 @@
 //!
 //! - Settings, each with its default: [`ClientBuilder`]. Addresses: [`Server`]. Lifetimes of values: [`Ttl`].
 //! - What a type becomes on the server, and how to read what other clients wrote: [`Codec`], [`Preset`].
-//! - Which server a key lives on: [`Placement`], [`Key::routed`]. What happens when it fails: [`Failover`],
+//! - Which server a key lives on: [`Placement`], [`KeyHash`], [`NameForm`], [`Key::routed`]; where other clients look: [`interop::explain`]. What happens when it fails: [`Failover`],
 //!   [`BackOff`], [`DownAfter`].
 //! - What went wrong, where, and whether it may have been applied: [`Error`], [`ErrorKind`].
 //! - Many keys in one call, each with its own outcome: [`MultiGet`], [`Outcomes`].

@@ -72,7 +72,7 @@ impl Ring {
     }
 
     /// # Errors
-    /// When there is no node, one of weight 0, or weights that make a ring too large.
+    /// When there is no node, one of weight 0, or a ring would have no points or too many.
     pub(crate) fn new(placement: Placement, nodes: &[RingNode]) -> Result<Self, RingError> {
         if nodes.is_empty() {
             return Err(RingError::NoNode);
@@ -87,7 +87,8 @@ impl Ring {
                 Table::Buckets(Buckets::new(nodes, buckets), take)
             }
             recipe::Table::Ring { plain, weighted, find } => {
-                let points = if nodes.iter().any(|n| n.weight > 1) { weighted } else { plain };
+                let mut points = if nodes.iter().any(|n| n.weight > 1) { weighted } else { plain };
+                points.count = placement.points().map_or(points.count, u32::from);
                 Table::Ring(Continuum::new(nodes, points, find, hasher)?)
             }
             recipe::Table::Highest(score) => Table::Highest(Highest::new(nodes, score, hasher)),
@@ -162,6 +163,7 @@ fn untried(tried: &[bool], node: usize) -> bool {
 pub(crate) enum RingError {
     NoNode,
     WeightZero { name: String },
+    NoPoint,
     TooManyPoints,
     NeedsName { server: String, form: NameForm },
 }
@@ -171,6 +173,7 @@ impl fmt::Display for RingError {
         match self {
             Self::NoNode => f.write_str("no server is given"),
             Self::WeightZero { name } => write!(f, "the weight of server {name} is 0"),
+            Self::NoPoint => f.write_str("no server has a point on the ring"),
             Self::TooManyPoints => {
                 f.write_str("the weights make a ring of too many points; smaller ones in the same proportion serve")
             }

@@ -16,7 +16,7 @@ use super::recipe::{
 /// misses what the others stored.
 ///
 /// A placement is a table, a hash and a form of names. The constants are those of other clients with their defaults;
-/// [`with_hash`](Self::with_hash) and [`with_names`](Self::with_names) change one part. The text form is the
+/// [`with_hash`](Self::with_hash), [`with_names`](Self::with_names) and [`with_points`](Self::with_points) change one part. The text form is the
 /// constant's name in small letters, and behind `+` what is changed:
 ///
 /// ```
@@ -54,6 +54,8 @@ pub struct Placement {
     recipe: Recipe,
     hash: KeyHash,
     names: NameForm,
+    /// In place of the recipe's number of points.
+    points: Option<u16>,
 }
 
 /// The points of libmemcached's weighted ring, and of those made after it.
@@ -333,7 +335,7 @@ impl Named for Placement {
 
 impl Placement {
     const fn new(dialect: Dialect, table: Table, hash: KeyHash, names: NameForm) -> Self {
-        Self { recipe: Recipe { dialect, table, retry: Retry::Next }, hash, names }
+        Self { recipe: Recipe { dialect, table, retry: Retry::Next }, hash, names, points: None }
     }
 
     /// How often a key is hashed again in search of a node not tried yet: the longest search that ended in the
@@ -367,6 +369,17 @@ impl Placement {
         self
     }
 
+    /// The same with another number of points for a server of average weight, which tells on rings only.
+    ///
+    /// For users of xmemcached's `LibmemcachedMemcachedSessionLocator(numReps, …)` and the like. Where four points are made
+    /// at a time, the number is rounded down to a multiple of four. A ring without a point is an error when the
+    /// client is built.
+    #[must_use]
+    pub const fn with_points(mut self, points: u16) -> Self {
+        self.points = Some(points);
+        self
+    }
+
     /// What keys are hashed with.
     pub const fn hash(&self) -> KeyHash {
         self.hash
@@ -375,6 +388,10 @@ impl Placement {
     /// How servers without a name of their own are called on the ring.
     pub const fn names(&self) -> NameForm {
         self.names
+    }
+
+    pub(super) const fn points(&self) -> Option<u16> {
+        self.points
     }
 
     pub(super) const fn recipe(&self) -> Recipe {
@@ -412,6 +429,9 @@ impl fmt::Display for Placement {
             text += "+";
             text += self.names.to_name();
         }
+        if let Some(points) = self.points {
+            text += &format!("+{points}");
+        }
         f.pad(&text)
     }
 }
@@ -423,9 +443,14 @@ impl FromStr for Placement {
         let mut parts = text.split('+');
         let name = parts.next().unwrap_or_default();
         let placement = Self::by_name(name).ok_or_else(|| Self::unknown(name))?;
-        parts.try_fold(placement, |placement, part| match NameForm::by_name(part) {
-            Some(names) => Ok(placement.with_names(names)),
-            None => part.parse().map(|hash| placement.with_hash(hash)),
+        parts.try_fold(placement, |placement, part| {
+            if let Ok(points) = part.parse() {
+                return Ok(placement.with_points(points));
+            }
+            match NameForm::by_name(part) {
+                Some(names) => Ok(placement.with_names(names)),
+                None => part.parse().map(|hash| placement.with_hash(hash)),
+            }
         })
     }
 }
@@ -441,6 +466,8 @@ mod tests {
             for (hash, _) in KeyHash::NAMES {
                 for (names, _) in NameForm::NAMES {
                     let changed = placement.with_hash(*hash).with_names(*names);
+                    assert_eq!(changed.to_string().parse(), Ok(changed));
+                    let changed = changed.with_points(40);
                     assert_eq!(changed.to_string().parse(), Ok(changed));
                 }
             }

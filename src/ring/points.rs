@@ -30,6 +30,9 @@ impl Continuum {
         if maker.texts().sum::<u64>() * maker.points_of_a_text() > MOST_POINTS {
             return Err(RingError::TooManyPoints);
         }
+        if maker.texts().all(|texts| texts == 0) {
+            return Err(RingError::NoPoint);
+        }
         let (points, nodes) = maker.settled().into_iter().unzip();
         Ok(Self { points, nodes, find: Find::AtOrAfter }.cut(find))
     }

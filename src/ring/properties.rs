@@ -159,3 +159,18 @@ fn servers_that_make_no_ring_are_refused() {
         assert_eq!(error, "the weight of server b is 0");
     }
 }
+
+#[test]
+fn a_ring_of_no_points_or_too_many_is_refused() {
+    let nodes = |weight| {
+        [("a", weight), ("b", 1)].map(|(name, weight)| RingNode { name: name.into(), weight })
+    };
+    let error = |placement, weight| Ring::new(placement, &nodes(weight)).expect_err("no ring");
+    assert_eq!(error(Placement::Ketama.with_points(3), 1), RingError::NoPoint);
+    assert_eq!(error(Placement::Dalli.with_points(0), 1), RingError::NoPoint);
+    assert_eq!(
+        error(Placement::XmemcachedKetama.with_points(1000), 10_000),
+        RingError::TooManyPoints
+    );
+    assert!(Ring::new(Placement::Ketama.with_points(4), &nodes(1)).is_ok());
+}
