@@ -81,7 +81,21 @@ class Pymemcache:
         return "%s:%s" % self.client._get_client(key).server
 
 
-class Pylibmc:
+class WithPrefixInCallsForMany:
+    """What the two clients share that know a prefix in their calls for many keys only."""
+
+    def set(self, key, value, seconds):
+        failed = self.client.set_multi({key: value}, time=seconds, key_prefix=self.prefix, min_compress_len=self.compress)
+        return not failed
+
+    def get(self, key):
+        return self.get_many([key]).get(key) if self.prefix else self.client.get(key)
+
+    def get_many(self, keys):
+        return self.client.get_multi(keys, key_prefix=self.prefix)
+
+
+class Pylibmc(WithPrefixInCallsForMany):
     """Options are behaviors, but for prefix and compress_above."""
 
     def __init__(self, servers, options):
@@ -101,15 +115,6 @@ class Pylibmc:
 
         return f"pylibmc {pylibmc.__version__}, libmemcached {pylibmc.libmemcached_version}"
 
-    def set(self, key, value, seconds):
-        return self.client.set(key, value, time=seconds, min_compress_len=self.compress)
-
-    def get(self, key):
-        return self.client.get(key)
-
-    def get_many(self, keys):
-        return self.client.get_multi(keys, key_prefix=self.prefix)
-
     def incr(self, key, by):
         try:
             return self.client.incr(key, by)
@@ -117,13 +122,14 @@ class Pylibmc:
             return None
 
 
-class PythonMemcached:
-    """compress_above is an option of each set there."""
+class PythonMemcached(WithPrefixInCallsForMany):
+    """Its options are those of its calls: prefix and compress_above."""
 
     def __init__(self, servers, options):
         import memcache
 
         self.compress = int(options.get("compress_above", 0))
+        self.prefix = options.get("prefix", "")
         self.client = memcache.Client([(f"{host}:{port}", weight) for host, port, weight in servers])
 
     @staticmethod
@@ -131,15 +137,6 @@ class PythonMemcached:
         import memcache
 
         return f"python-memcached {memcache.__version__}"
-
-    def set(self, key, value, seconds):
-        return self.client.set(key, value, time=seconds, min_compress_len=self.compress)
-
-    def get(self, key):
-        return self.client.get(key)
-
-    def get_many(self, keys):
-        return self.client.get_multi(keys)
 
     def incr(self, key, by):
         return self.client.incr(key, by)

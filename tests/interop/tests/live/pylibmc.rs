@@ -37,6 +37,11 @@ fn counters() {
 }
 
 #[test]
+fn same_servers_with_a_prefix() {
+    Case { options: &[("prefix", "site:")], prefix: "site:", ..PYLIBMC }.same_servers();
+}
+
+#[test]
 fn same_servers() {
     PYLIBMC.same_servers();
 }

@@ -36,6 +36,11 @@ fn counters() {
 }
 
 #[test]
+fn same_servers_with_a_prefix() {
+    Case { options: &[("prefix", "site:")], prefix: "site:", ..PYTHON }.same_servers();
+}
+
+#[test]
 fn same_servers() {
     PYTHON.same_servers();
 }
