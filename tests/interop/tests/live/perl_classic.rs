@@ -1,31 +1,21 @@
 //! Perl's Cache::Memcached.
 
-use mcpool::DecodeErrorKind;
 use mcpool_interop_tests::value::Value;
 
 use crate::case::Case;
-use crate::values::{Arrives, only_unsized};
+use crate::perl_fast::{seen, stored};
 
 const PERL: Case<'_> =
     Case { peer: "perl_classic", preset: "perl_cache_memcached", weighted: true, ..Case::PLAIN };
 
 #[test]
 fn reads_its_values() {
-    PERL.reads_its_values(|value| match value {
-        Value::Null | Value::Bool(_) | Value::Big(_) | Value::Float(_) => Arrives::Unknown,
-        Value::Json(_) => Arrives::Unreadable(DecodeErrorKind::Storable),
-        _ => only_unsized(value),
-    });
+    PERL.reads_its_values(stored);
 }
 
 #[test]
 fn its_reads_of_our_values() {
-    PERL.its_reads_of_our_values(|value| match value {
-        Value::Json(json) => Arrives::As(Value::Text(json.to_string())),
-        Value::Int(number) => Arrives::As(Value::Text(number.to_string())),
-        Value::Text(_) | Value::Bytes(_) => Arrives::Same,
-        _ => Arrives::Unknown,
-    });
+    PERL.its_reads_of_our_values(seen);
 }
 
 #[test]

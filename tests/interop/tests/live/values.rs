@@ -153,6 +153,11 @@ pub(crate) fn without_sizes(value: &Value) -> Arrives {
     })
 }
 
+/// A number as a client keeps it that writes so many digits.
+pub(crate) fn rounded(number: f64, digits: usize) -> f64 {
+    format!("{number:.*e}", digits - 1).parse().unwrap_or(number)
+}
+
 /// What a language without those sizes has to store.
 pub(crate) fn only_unsized(value: &Value) -> Arrives {
     match without_sizes(value) {
