@@ -4,6 +4,8 @@
 
 #![expect(clippy::panic, reason = "a broken promise is what a fuzz target panics for")]
 
+use std::collections::BTreeMap;
+
 use crate::codec::{Codec, Settings, Transcoder};
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, StoreVerb};
 use crate::types::{KeyRules, LongKeys, Server};
@@ -103,21 +105,19 @@ pub fn stored_value(input: &[u8]) {
     let (flags, bytes) = input.split_at_checked(4).unwrap_or((&[], input));
     let flags = flags.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
     for codec in Codec::SHIPPED {
-        for primitives_as_strings in [false, true] {
-            let settings =
-                Settings { primitives_as_strings, max_inflated: 1 << 20, ..Settings::default() };
-            let codec = Transcoder::new(codec.clone(), settings);
-            read::<String>(&codec, flags, bytes);
-            read::<Vec<u8>>(&codec, flags, bytes);
-            read::<i64>(&codec, flags, bytes);
-            read::<u8>(&codec, flags, bytes);
-            read::<f64>(&codec, flags, bytes);
-            read::<bool>(&codec, flags, bytes);
-            read::<char>(&codec, flags, bytes);
-            read::<Option<Vec<i32>>>(&codec, flags, bytes);
-            read::<serde_json::Value>(&codec, flags, bytes);
-            let _ = codec.decode_counter(flags, bytes.to_vec());
-        }
+        let settings = Settings { max_inflated: 1 << 14, ..Settings::default() };
+        let codec = Transcoder::new(codec, settings);
+        read::<String>(&codec, flags, bytes);
+        read::<Vec<u8>>(&codec, flags, bytes);
+        read::<i64>(&codec, flags, bytes);
+        read::<u8>(&codec, flags, bytes);
+        read::<f64>(&codec, flags, bytes);
+        read::<bool>(&codec, flags, bytes);
+        read::<char>(&codec, flags, bytes);
+        read::<Option<Vec<i32>>>(&codec, flags, bytes);
+        read::<BTreeMap<String, Vec<bool>>>(&codec, flags, bytes);
+        read::<serde_json::Value>(&codec, flags, bytes);
+        let _ = codec.decode_counter(flags, bytes.to_vec());
     }
 }
 

@@ -61,6 +61,9 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("mcpool supports Linux and macOS only");
 
+#[cfg(feature = "_fuzzing")]
+#[doc(hidden)]
+pub mod benching;
 mod client;
 mod codec;
 mod commands;

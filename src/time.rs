@@ -1,6 +1,10 @@
 //! Deadlines: one moment per call, spent across all its steps.
 
+mod jitter;
+
 use std::time::{Duration, Instant};
+
+pub(crate) use jitter::Jitter;
 
 /// The moment by which a call has to have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,14 +68,19 @@ impl Attempt {
 
     /// The steps of an attempt whose turn comes at `now`.
     pub(crate) fn starting(&self, now: Instant) -> Steps {
-        let left = self.call.left(now);
         let share = match self.share {
             Share::All => self.call,
-            Share::Half => Deadline::after(now, left / 2),
+            Share::Half => Deadline::after(now, self.call.left(now) / 2),
             Share::Fixed(share) => self.call.min(Deadline::after(now, share)),
         };
-        let equal = Deadline::after(now, left / self.others.saturating_add(1));
-        Steps { connect: share.min(equal), exchange: if self.moves { share } else { self.call } }
+        let connect = match self.others {
+            0 => share,
+            others => {
+                let equal = self.call.left(now) / others.saturating_add(1);
+                share.min(Deadline::after(now, equal))
+            }
+        };
+        Steps { connect, exchange: if self.moves { share } else { self.call } }
     }
 }
 

@@ -13,6 +13,9 @@ mod admin;
 mod auth;
 #[path = "faults/cas.rs"]
 mod cas;
+#[cfg(feature = "compression")]
+#[path = "faults/compressed.rs"]
+mod compressed;
 #[path = "faults/compression.rs"]
 mod compression;
 #[path = "faults/counters.rs"]

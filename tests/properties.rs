@@ -12,7 +12,23 @@ use proptest::test_runner::{Config, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-const CODECS: [fn() -> Codec; 2] = [|| Codec::Json, || Codec::Whalin];
+const CODECS: [Codec; 15] = [
+    Codec::Json,
+    Codec::Whalin,
+    Codec::Spymemcached,
+    Codec::Xmemcached,
+    Codec::PhpMemcached,
+    Codec::PeclMemcache,
+    Codec::Pymemcache,
+    Codec::Pylibmc,
+    Codec::PythonMemcached,
+    Codec::PythonBinaryMemcached,
+    Codec::PerlCacheMemcached,
+    Codec::Dalli,
+    Codec::DalliJson,
+    Codec::Gomemcache,
+    Codec::RustMemcache,
+];
 
 /// Stores every generated value through every codec, with primitives as strings and without, and reads it back.
 fn round_trips<T>(cases: u32, values: impl Strategy<Value = T>)
@@ -22,7 +38,7 @@ where
     let server = TestServer::start().expect("a server");
     let clients: Vec<Client> = CODECS
         .iter()
-        .flat_map(|codec| [false, true].map(|as_strings| (codec(), as_strings)))
+        .flat_map(|codec| [false, true].map(|as_strings| (codec.clone(), as_strings)))
         .map(|(codec, as_strings)| {
             Client::builder()
                 .servers(server.address())
@@ -165,6 +181,45 @@ fn a_server_that_leaves_or_joins_moves_only_its_own_keys_on_the_rings() {
                     );
                 }
             }
+            Ok(())
+        })
+        .unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Flags that some codec has a meaning for come first: any others are refused before the bytes are looked at.
+fn flags() -> impl Strategy<Value = u32> {
+    let known = |flags: &u32| CODECS.iter().any(|codec| codec.meaning(*flags).is_some());
+    let known: Vec<u32> = (0..0x1_0000).filter(known).collect();
+    prop_oneof![9 => prop::sample::select(known), 1 => any::<u32>()]
+}
+
+/// Bytes at random, and such as begin like the formats that codecs read.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let begins = prop::sample::select(vec![
+        &b""[..],
+        b"a:2:{i:0;s:2:\"",
+        b"a:1:{s:3:\"abc\";d:",
+        b"O:3:\"",
+        b"\x80\x05\x95\x0a\0\0\0\0\0\0\0G",
+        b"\x04\x08",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
+        b"\x05\0\0\0\x78\x9c",
+        b"\x78\x9c",
+        b"\xac\xed\0\x05",
+        b"[{\"a\":",
+    ]);
+    let text = "[0-9a-zA-Z:;{}\".+-]{0,40}".prop_map(String::into_bytes);
+    let rest = prop_oneof![prop::collection::vec(any::<u8>(), 0..60), text];
+    (begins, rest).prop_map(|(begin, rest)| [begin, &rest].concat())
+}
+
+#[test]
+fn no_stored_bytes_make_a_codec_panic_or_lose_them() {
+    let mut runner =
+        TestRunner::new(Config { cases: 5000, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&(flags(), hostile()), |(flags, bytes)| {
+            mcpool::fuzzing::stored_value(&[&flags.to_be_bytes()[..], &bytes].concat());
             Ok(())
         })
         .unwrap_or_else(|e| panic!("{e}"));

@@ -58,6 +58,8 @@ fn every_default_is_as_documented() {
         "max_value_bytes: None",
         "max_reply_value: 134217728",
         "max_dials: 2",
+        "share: true",
+        "share_target: 2",
         "busy_poll: 0ns",
         "fork_check: false",
     ] {
@@ -87,6 +89,7 @@ fn a_wrong_setting_is_named() {
         (one().min_connections(33), "`min_connections`: 33 is above `max_connections`, 32"),
         (one().initial_connections(33), "`initial_connections`"),
         (one().max_dials(0), "`max_dials`"),
+        (one().share_target(0), "`share_target`"),
         (one().timeout(zero), "`timeout`"),
         (one().timeout(Duration::from_secs(31)), "`max_busy`"),
         (one().connect_timeout(zero), "`connect_timeout`"),

@@ -265,6 +265,23 @@ impl ClientBuilder {
         self
     }
 
+    /// Whether callers that find no connection free share one (default true).
+    ///
+    /// Their requests go out together, and each gets its own reply. Only small requests for one key travel so (values up to
+    /// 4 KiB). Without it, each caller waits for a connection of its own, up to [`max_connections`](Self::max_connections).
+    pub fn share(mut self, on: bool) -> Self {
+        self.config.pool.share = on;
+        self
+    }
+
+    /// How many connections to a server are shared (default 2), `max_connections` at most.
+    ///
+    /// More are opened while these are slow, and for large values and calls for many keys.
+    pub fn share_target(mut self, n: u32) -> Self {
+        self.config.pool.share_target = n;
+        self
+    }
+
     /// Connects in progress to one server at most, so that a restarted server is not stormed (default 2).
     pub fn max_dials(mut self, n: u32) -> Self {
         self.config.pool.max_dials = n;

@@ -112,6 +112,9 @@ impl Config {
         if pool.max_dials == 0 {
             return Err(Error::config("max_dials", "has to be above zero"));
         }
+        if pool.share_target == 0 {
+            return Err(Error::config("share_target", "has to be above zero; see `share`"));
+        }
         for (name, value) in [
             ("min_connections", pool.min_connections),
             ("initial_connections", pool.initial_connections),

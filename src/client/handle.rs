@@ -47,7 +47,8 @@ pub struct Client {
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
-    pub(crate) key: WireKey,
+    /// As it goes over the wire.
+    pub(crate) key: &'a [u8],
     pub(crate) timing: Timing,
     given: KeyRef<'a>,
     /// How many bytes of the key have no say in its server.
@@ -202,9 +203,11 @@ impl Client {
         let timing = self.timing();
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
+            let mut room = None;
+            let wire = self.keys.wire_in(key.bytes, &mut room)?;
             let (given, unhashed) = (key, self.unhashed());
-            let call = Call { verb, key: self.wire(key)?, timing, given, unhashed };
-            run(&call).map_err(|e| e.with_call(verb, Some(call.key.as_bytes())))
+            let call = Call { verb, key: wire, timing, given, unhashed };
+            run(&call).map_err(|e| e.with_call(verb, Some(wire)))
         });
         outcome.or_else(|e| {
             let e = e.with_call(verb, Some(key.bytes)).with_elapsed(timing.started.elapsed());
@@ -253,7 +256,7 @@ impl Client {
 impl Call<'_> {
     pub(crate) fn target(&self) -> Target<'_> {
         Target {
-            place: self.given.place(self.key.as_bytes(), self.unhashed),
+            place: self.given.place(self.key, self.unhashed),
             hash: self.given.hash,
             only: None,
         }

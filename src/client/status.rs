@@ -37,7 +37,7 @@ pub struct ServerStatus {
     pub idle: usize,
     /// Callers that wait for a connection.
     pub waiting: usize,
-    /// Exchanges that ended with complete replies.
+    /// Requests that were answered; a call for many keys counts once for each server.
     pub exchanges: u64,
     /// Exchanges that failed on an open connection.
     pub failures: u64,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compress;
 use super::custom::CustomCodec;
 use super::json::Json;
 use super::layout::Layout;
@@ -12,8 +13,8 @@ use super::{dialects, serializing};
 /// How values become bytes and flags, and back.
 ///
 /// All of them tell apart a miss and a stored `None`, and keep an empty string or byte sequence as a
-/// value. What a codec cannot hold is an [`EncodeError`] before anything is sent; what it cannot read
-/// is a [`DecodeError`] that carries the bytes.
+/// value. What a codec cannot hold is an [`EncodeError`](crate::EncodeError) before anything is sent; what it cannot read
+/// is a [`DecodeError`](crate::DecodeError) that carries the bytes.
 ///
 /// Byte sequences need no wrapper type: a sequence or tuple whose elements are all `u8` (`Vec<u8>`,
 /// `&[u8]`, `[u8; 4]`, `serde_bytes`) is stored as its bytes. An empty sequence of any type is stored
@@ -136,7 +137,7 @@ pub enum Codec {
     /// | integers | 2 | decimal text |
     /// | `str`, `String`, `char` | 16 | UTF-8 |
     /// | structures, enums, `()` | 32784 | JSON; Python reads a `str` |
-    /// | compressed | + 8 | zlib; the client's own threshold is 400 bytes |
+    /// | compressed | + 8 | zlib, which only `compressed_serde` reads; its threshold is 400 bytes |
     ///
     /// Any other pickle is an error that carries the bytes. Ours are of protocol 5, of Python 3.8.
     /// Without a serde the client stores the text of everything under flags 0: take
@@ -167,25 +168,28 @@ pub enum Codec {
     ///
     /// Text that Fast marks as such (flags 4) is read; `Storable` (1) is an error that carries the bytes.
     PerlCacheMemcached,
-    /// The values of Ruby's Dalli with its default serializer, `Marshal`.
+    /// The values of Ruby's Dalli with its default serializer, `Marshal`, byte for byte.
     ///
     /// | stored | flags | bytes |
     /// |---|---|---|
-    /// | `str`, `String`, `char`, bytes | 0 | as they are; Ruby reads a `String` |
-    /// | `None`, `bool` | 1 | `nil`, `true` or `false` of `Marshal` |
-    /// | integers, floats | 32768 | decimal text, as with `raw: true`; Ruby reads a `String` |
+    /// | `str`, `String`, `char` | 1 | a string in UTF-8 |
+    /// | bytes | 1 | a binary string |
+    /// | integers, floats, `bool`, `None` | 1 | `Integer`, `Float`, `true` or `false`, `nil` |
     /// | structures, enums, `()` | 32768 | JSON; Ruby reads a `String` |
+    /// | counters | 0 | decimal text |
     /// | compressed | + 2 | zlib; the client's own threshold is 4096 bytes |
     ///
-    /// Any other `Marshal` is an error that carries the bytes; values that Ruby stores with
-    /// `raw: true` are read, and so is text of `string_fastpath` (flags 4) and the JSON of
-    /// [`Codec::DalliJson`].
+    /// As in Ruby, the server cannot count in what [`Client::set`](crate::Client::set) stores: use
+    /// `set_counter`, or `primitives_as_strings`, which is `raw: true` for numbers. Also read:
+    /// symbols as strings, what Ruby stores with `raw: true` (flags 0) and `string_fastpath` (4), and the
+    /// JSON of [`Codec::DalliJson`]. Arrays, hashes, objects and strings in other encodings are errors
+    /// that carry the bytes.
     Dalli,
     /// The values of Ruby's Dalli with `serializer: JSON`, byte for byte.
     ///
     /// | stored | flags | bytes |
     /// |---|---|---|
-    /// | bytes | 0 | as they are; Ruby reads a `String` |
+    /// | bytes, counters | 0 | as they are; Ruby reads a `String` |
     /// | everything else, strings too | 1 | JSON |
     /// | compressed | + 2 | zlib; the client's own threshold is 4096 bytes |
     ///
@@ -214,6 +218,20 @@ pub enum Codec {
 }
 
 impl Codec {
+    /// What these flags say of a value's bytes, in words; `None` when this codec does not know them.
+    ///
+    /// A custom codec stands behind [`Codec::Json`], whose words these are then.
+    ///
+    /// ```
+    /// use mcpool::Codec;
+    /// assert_eq!(Codec::PhpMemcached.meaning(6).as_deref(), Some("JSON"));
+    /// assert_eq!(Codec::Pymemcache.meaning(8 + 16).as_deref(), Some("text or bytes, compressed with zlib"));
+    /// assert_eq!(Codec::Whalin.meaning(1 << 30), None);
+    /// ```
+    pub fn meaning(&self, flags: u32) -> Option<String> {
+        compress::meaning(self.layout(), flags)
+    }
+
     /// All but [`Codec::Custom`], for those who try each.
     #[cfg(any(test, feature = "_fuzzing"))]
     pub(crate) const SHIPPED: [Self; 16] = [

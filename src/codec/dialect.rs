@@ -7,7 +7,7 @@ use super::compress::Packing;
 use super::error::{Format, Unreadable};
 use super::flags;
 use super::foreign::{marshal, php, pickle};
-use super::layout::Layout;
+use super::layout::{Dressed, Layout};
 use super::notation::Notation;
 use super::stored::Stored;
 use super::text::{self, Primitive};
@@ -17,6 +17,8 @@ use super::text::{self, Primitive};
 pub(super) struct Dialect {
     pub(super) name: &'static str,
     pub(super) text: u32,
+    /// The flags of text that nothing is put around.
+    pub(super) plain: u32,
     pub(super) bytes: u32,
     pub(super) json: u32,
     /// Whether strings are JSON, too.
@@ -26,6 +28,10 @@ pub(super) struct Dialect {
     pub(super) booleans: Booleans,
     pub(super) integers: Integers,
     pub(super) floats: Floats,
+    /// What is put around strings and byte sequences.
+    pub(super) dress: fn(Dressed, &mut Vec<u8>, usize),
+    /// The flags of a counter, which is decimal text.
+    pub(super) counter: u32,
     /// The bits of the flags that the client looks at; the others are its user's.
     pub(super) significant: u32,
     /// What the flags say, compression and the user's bits apart.
@@ -37,15 +43,15 @@ pub(super) struct Dialect {
 #[derive(Clone, Copy)]
 pub(super) struct Booleans(pub(super) u32, pub(super) &'static [u8], pub(super) &'static [u8]);
 
-/// How an integer is stored: the flags, and whether the client holds more than 64 bits with a sign.
+/// How an integer is stored.
 #[derive(Clone, Copy)]
-pub(super) struct Integers(pub(super) u32, pub(super) Widest);
-
-/// The integers that a client can hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Widest {
-    I64,
-    Any,
+pub(super) enum Integers {
+    /// Under these flags, as text.
+    Text(u32),
+    /// Under these flags, as text; beyond `i64` the client has none.
+    Text64(u32),
+    /// Under these flags, in the language's own format.
+    Own(u32, fn(i128, &mut Vec<u8>)),
 }
 
 /// How a float is stored.
@@ -55,8 +61,8 @@ pub(super) enum Floats {
     Json(u32),
     /// Under these flags, as text.
     Text(u32, &'static Notation),
-    /// Under these flags, pickled.
-    Pickled(u32, fn(f64, &mut Vec<u8>)),
+    /// Under these flags, in the language's own format.
+    Own(u32, fn(f64, &mut Vec<u8>)),
 }
 
 /// What bytes are.
@@ -107,8 +113,16 @@ impl Layout for Dialect {
         Ok(self.json)
     }
 
-    fn counter(&self, as_strings: bool) -> u32 {
-        if as_strings { self.text } else { self.integers.0 }
+    fn dress(&self, kind: Dressed, out: &mut Vec<u8>, start: usize) {
+        (self.dress)(kind, out, start);
+    }
+
+    fn counter(&self, _as_strings: bool) -> u32 {
+        self.counter
+    }
+
+    fn is_binary(&self, flags: u32) -> bool {
+        matches!(self.integers, Integers::Own(number, _) if number == flags)
     }
 
     fn primitive(
@@ -117,9 +131,10 @@ impl Layout for Dialect {
         as_strings: bool,
         out: &mut Vec<u8>,
     ) -> Result<u32, Error> {
+        let start = out.len();
         if as_strings {
             value.push_json(out)?;
-            return Ok(self.text);
+            return Ok(self.plain);
         }
         match value {
             Primitive::Bool(value) => {
@@ -133,6 +148,7 @@ impl Layout for Dialect {
             }
             Primitive::Char(_) => {
                 value.push_json(out)?;
+                self.dress(Dressed::Text, out, start);
                 Ok(self.text)
             }
             Primitive::F32(value) => self.float(f64::from(value), out),
@@ -183,18 +199,28 @@ impl Dialect {
     }
 
     fn integer(&self, value: Primitive, out: &mut Vec<u8>) -> Result<u32, Error> {
-        let Integers(flags, widest) = self.integers;
-        if widest == Widest::I64 && !value.fits_i64() {
+        let beyond = |_| {
             let mut digits = Vec::new();
             value.push_json(&mut digits)?;
-            return Err(Error::custom(format_args!(
-                "{} is beyond the integers of this client; primitives_as_strings stores it \
-                 as text",
+            Err(Error::custom(format_args!(
+                "{} is beyond the integers of this client; primitives_as_strings stores it as text",
                 text::Shown(&digits)
-            )));
+            )))
+        };
+        match (self.integers, value.whole()) {
+            (Integers::Text64(_), whole) if whole.is_none_or(|n| i64::try_from(n).is_err()) => {
+                beyond(())
+            }
+            (Integers::Text(flags) | Integers::Text64(flags), _) => {
+                value.push_json(out)?;
+                Ok(flags)
+            }
+            (Integers::Own(flags, push), Some(whole)) => {
+                push(whole, out);
+                Ok(flags)
+            }
+            (Integers::Own(..), None) => beyond(()),
         }
-        value.push_json(out)?;
-        Ok(flags)
     }
 
     fn float(&self, value: f64, out: &mut Vec<u8>) -> Result<u32, Error> {
@@ -216,7 +242,7 @@ impl Dialect {
                     Err(refused())
                 }
             }
-            Floats::Pickled(flags, push) => {
+            Floats::Own(flags, push) => {
                 push(value, out);
                 Ok(flags)
             }

@@ -1,7 +1,7 @@
 //! The tables of the clients that store numbers as text.
 
 use super::compress::{Form, Packing};
-use super::dialect::{Booleans, Dialect, Floats, Integers, Reading, Widest};
+use super::dialect::{Booleans, Dialect, Floats, Integers, Reading};
 use super::error::Format;
 use super::flags;
 use super::foreign::{marshal, php, pickle};
@@ -11,13 +11,16 @@ use super::notation;
 const UNTYPED: Dialect = Dialect {
     name: "Gomemcache",
     text: 0,
+    plain: 0,
     bytes: 0,
     json: flags::JSON,
     quoted: false,
     none: (flags::NONE, b""),
     booleans: Booleans(0, b"true", b"false"),
-    integers: Integers(0, Widest::Any),
+    integers: Integers::Text(0),
     floats: Floats::Json(0),
+    dress: |_, _, _| {},
+    counter: 0,
     significant: u32::MAX,
     readings: &[(0, Reading::Text)],
     packings: &[],
@@ -36,13 +39,16 @@ pub(super) static PERL: Dialect = Dialect {
     ..UNTYPED
 };
 
-/// Bit 0 is `Marshal`, bit 2 text of Dalli 5.0.4 and later. Numbers are those of `raw: true`.
+/// Bit 0 is `Marshal`, bit 2 text of Dalli 5.0.4 and later; counters are those of `raw: true`.
 pub(super) static DALLI: Dialect = Dialect {
     name: "Dalli",
-    integers: Integers(flags::JSON, Widest::Any),
-    floats: Floats::Json(flags::JSON),
+    text: 1,
+    bytes: 1,
+    integers: Integers::Own(1, marshal::push_integer),
+    floats: Floats::Own(1, marshal::push_float),
     booleans: Booleans(1, marshal::TRUE, marshal::FALSE),
     none: (1, marshal::NIL),
+    dress: marshal::dress,
     readings: &[(0, Reading::Text), (4, Reading::Text), (1, Reading::MarshalOrJson)],
     packings: &[Packing { bits: 2, form: Form::Zlib, keep_below: 100 }],
     ..UNTYPED
@@ -51,9 +57,12 @@ pub(super) static DALLI: Dialect = Dialect {
 /// The same with `serializer: JSON`, which strings pass through, too.
 pub(super) static DALLI_JSON: Dialect = Dialect {
     name: "DalliJson",
+    text: 0,
+    bytes: 0,
+    dress: UNTYPED.dress,
     quoted: true,
     json: 1,
-    integers: Integers(1, Widest::Any),
+    integers: Integers::Text(1),
     floats: Floats::Json(1),
     booleans: Booleans(1, b"true", b"false"),
     none: (1, b"null"),
@@ -64,7 +73,8 @@ pub(super) static DALLI_JSON: Dialect = Dialect {
 pub(super) static PHP_MEMCACHED: Dialect = Dialect {
     name: "PhpMemcached",
     json: 6,
-    integers: Integers(1, Widest::I64),
+    integers: Integers::Text64(1),
+    counter: 1,
     floats: Floats::Text(2, &notation::PHP_MEMCACHED),
     booleans: Booleans(3, b"1", b""),
     none: (4, php::NULL),
@@ -91,7 +101,8 @@ pub(super) static PHP_MEMCACHED: Dialect = Dialect {
 /// The type is in bits 8 to 11, `serialize` and compression below; the upper half is the user's.
 pub(super) static PECL_MEMCACHE: Dialect = Dialect {
     name: "PeclMemcache",
-    integers: Integers(0x300, Widest::I64),
+    integers: Integers::Text64(0x300),
+    counter: 0x300,
     floats: Floats::Text(0x700, &notation::PECL_MEMCACHE),
     booleans: Booleans(0x100, b"1", b"0"),
     none: (1, php::NULL),
@@ -111,9 +122,11 @@ pub(super) static PECL_MEMCACHE: Dialect = Dialect {
 pub(super) static PYMEMCACHE: Dialect = Dialect {
     name: "Pymemcache",
     text: 16,
+    plain: 16,
     json: 16 | flags::JSON,
-    integers: Integers(2, Widest::Any),
-    floats: Floats::Pickled(1, pickle::push_float),
+    integers: Integers::Text(2),
+    counter: 2,
+    floats: Floats::Own(1, pickle::push_float),
     booleans: Booleans(1, pickle::TRUE, pickle::FALSE),
     none: (1, pickle::NONE),
     readings: &[
@@ -130,7 +143,8 @@ pub(super) static PYMEMCACHE: Dialect = Dialect {
 /// The same with `bool`s as numbers.
 pub(super) static PYLIBMC: Dialect = Dialect {
     name: "Pylibmc",
-    integers: Integers(4, Widest::Any),
+    integers: Integers::Text(4),
+    counter: 4,
     booleans: Booleans(2, b"1", b"0"),
     ..PYMEMCACHE
 };
@@ -138,7 +152,7 @@ pub(super) static PYLIBMC: Dialect = Dialect {
 /// The same with pickles of protocol 0.
 pub(super) static PYTHON_MEMCACHED: Dialect = Dialect {
     name: "PythonMemcached",
-    floats: Floats::Pickled(1, pickle::push_float_0),
+    floats: Floats::Own(1, pickle::push_float_0),
     booleans: Booleans(1, pickle::TRUE_0, pickle::FALSE_0),
     none: (1, pickle::NONE_0),
     ..PYMEMCACHE
@@ -148,6 +162,7 @@ pub(super) static PYTHON_MEMCACHED: Dialect = Dialect {
 pub(super) static PYTHON_BINARY_MEMCACHED: Dialect = Dialect {
     name: "PythonBinaryMemcached",
     text: 0,
+    plain: 0,
     bytes: 16,
     json: flags::JSON,
     ..PYTHON_MEMCACHED

@@ -104,7 +104,7 @@ pub enum DecodeErrorKind {
     JavaObject,
     /// A Python pickle of something else than `None`, a `bool` or a `float`.
     Pickle,
-    /// Ruby's `Marshal` of something else than `nil`, `true` or `false`.
+    /// Ruby's `Marshal` of an array, a hash, an object or a string in another encoding than UTF-8.
     Marshal,
     /// Perl's `Storable`, which only Perl can read.
     Storable,
@@ -127,7 +127,6 @@ pub enum DecodeErrorKind {
 }
 
 /// Why bytes under flags have no reading.
-#[derive(Debug)]
 pub(super) enum Unreadable {
     UnknownFlags,
     Foreign(Format),
@@ -169,8 +168,8 @@ impl Format {
             Self::Pickle => (DecodeErrorKind::Pickle, "a Python pickle", "a str, bytes or int"),
             Self::Marshal => (
                 DecodeErrorKind::Marshal,
-                "a Ruby object of Marshal",
-                "a raw string, or use Dalli's serializer JSON",
+                "a Ruby array, hash or object of Marshal",
+                "a String or number, or use Dalli's serializer JSON",
             ),
             Self::Storable => (
                 DecodeErrorKind::Storable,
@@ -278,50 +277,42 @@ impl Error for DecodeError {
 impl Unreadable {
     /// The kind, and what to say about it: what is wrong and what to do.
     fn explain(self) -> (DecodeErrorKind, String) {
-        let (kind, why) = match self {
-            Self::Mismatch(error) => return (DecodeErrorKind::Mismatch, error.to_string()),
+        match self {
+            Self::Mismatch(error) => (DecodeErrorKind::Mismatch, error.to_string()),
             Self::UnknownFlags => (
                 DecodeErrorKind::UnknownFlags,
-                "another client or codec stored it; use that codec, or get_raw for the bytes",
+                "another client or codec stored it; use that codec, or get_raw for the bytes"
+                    .to_owned(),
             ),
             Self::Foreign(format) => {
                 let (kind, what, instead) = format.explain();
-                let why =
-                    format!("{what}; have it stored as {instead}, or get_raw gives the bytes");
-                return (kind, why);
-            }
-            Self::Compressed(form @ (Form::FastLz | Form::Zstd)) => {
-                let why = format!(
-                    "compressed with {form}, which this crate does not read; have zlib used, or get_raw gives the bytes"
-                );
-                return (DecodeErrorKind::Compressed, why);
+                (kind, format!("{what}; have it stored as {instead}, or get_raw gives the bytes"))
             }
             Self::Compressed(form) => {
-                let why = format!(
-                    "compressed with {form}, and the feature `compression` is not built into this program; get_raw gives the bytes"
-                );
-                return (DecodeErrorKind::Compressed, why);
+                let hindrance = match form {
+                    Form::FastLz | Form::Zstd => "which this crate does not read; have zlib used",
+                    _ => "and the feature `compression` is not built into this program",
+                };
+                let why = format!("compressed with {form}, {hindrance}; get_raw gives the bytes");
+                (DecodeErrorKind::Compressed, why)
             }
             #[cfg(feature = "compression")]
-            Self::Corrupt(form) => {
-                let why = format!(
-                    "marked as compressed, and no whole {form} data; get_raw gives the bytes"
-                );
-                return (DecodeErrorKind::Corrupt, why);
-            }
+            Self::Corrupt(form) => (
+                DecodeErrorKind::Corrupt,
+                format!("marked as compressed, but no whole {form} data; get_raw gives the bytes"),
+            ),
             #[cfg(feature = "compression")]
-            Self::TooLarge(most) => {
-                let why =
-                    format!("more than {most} bytes when inflated; max_value_bytes sets the limit");
-                return (DecodeErrorKind::TooLarge, why);
-            }
+            Self::TooLarge(most) => (
+                DecodeErrorKind::TooLarge,
+                format!("more than {most} bytes when inflated; max_value_bytes sets the limit"),
+            ),
             Self::BinaryCounter => (
                 DecodeErrorKind::BinaryCounter,
                 "a number in binary form, in which the server cannot count; store counters with \
-                 set_counter or with primitives_as_strings, or read this one with get",
+                 set_counter or with primitives_as_strings, or read this one with get"
+                    .to_owned(),
             ),
-        };
-        (kind, why.to_owned())
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub(super) trait Layout: Sync {
     /// The flags of a byte sequence.
     fn bytes(&self) -> u32;
 
+    /// Puts around a string, or a byte sequence, which stands in `out` from `start` on, what the client puts there.
+    fn dress(&self, _kind: Dressed, _out: &mut Vec<u8>, _start: usize) {}
+
     /// Appends what stands for `None`, often nothing, and returns its flags.
     fn none(&self, _out: &mut Vec<u8>) -> Result<u32, Error> {
         Ok(flags::NONE)
@@ -62,6 +65,13 @@ pub(super) trait Layout: Sync {
     fn packings(&self) -> &'static [Packing] {
         &[]
     }
+}
+
+/// What is dressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dressed {
+    Text,
+    Bytes,
 }
 
 /// A layout, and whether primitives are strings in it.

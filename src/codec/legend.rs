@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::choice::Codec;
-use super::compress;
 
 /// What some flags say about a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,18 +24,6 @@ impl fmt::Display for FlagMeaning {
 }
 
 impl Codec {
-    /// What flags say to this codec; `None` when it does not know them, and reading the value is an error.
-    ///
-    /// ```
-    /// use mcpool::Codec;
-    /// assert_eq!(Codec::PhpMemcached.meaning(6).as_deref(), Some("JSON"));
-    /// assert_eq!(Codec::Whalin.meaning(2 + 32).as_deref(), Some("String, compressed with gzip"));
-    /// assert_eq!(Codec::Json.meaning(6), None);
-    /// ```
-    pub fn meaning(&self, flags: u32) -> Option<String> {
-        compress::meaning(self.layout(), flags)
-    }
-
     /// The flags that this codec knows, in ascending order, with what they say; then those added to a compressed value's.
     pub fn legend(&self) -> Vec<FlagMeaning> {
         let layout = self.layout();

@@ -100,7 +100,10 @@ impl Transcoder {
             out.truncate(start);
             return Err(error);
         }
-        if let Some(above) = self.compress_above() {
+        // What would be too large to inflate again stays plain, and is refused for its size where there is a limit.
+        let above =
+            self.compress_above().filter(|_| out.len() - start <= self.settings.max_inflated);
+        if let Some(above) = above {
             flags = compress::pack(layout, above, flags, out, start);
         }
         let Codec::Custom(custom) = &self.codec else { return Ok(flags) };
@@ -180,7 +183,7 @@ fn read_plain<T: DeserializeOwned>(
         Ok(stored) => stored,
         Err(why) => return Err((bytes, why)),
     };
-    if stored.is_text() && wants_string::<T>() {
+    if stored.is_text(bytes.len()) && wants_string::<T>() {
         return read_string(bytes);
     }
     let mut first_error = None;

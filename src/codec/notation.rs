@@ -11,6 +11,8 @@ pub(super) struct Notation {
     pub(super) full: Full,
     /// How many digits an exponent has at least.
     pub(super) exponent: usize,
+    /// Whether an exponent above zero has a sign, too.
+    pub(super) plus: bool,
     /// Infinity and not-a-number; nothing where the language's reader has no word for them.
     pub(super) words: Option<(&'static str, &'static str)>,
 }
@@ -30,6 +32,7 @@ pub(super) const PHP_MEMCACHED: Notation = Notation {
     large: |digits| digits + 5,
     full: Full { before: false, behind: false, mantissa: false },
     exponent: 2,
+    plus: true,
     words: Some(("Infinity", "NaN")),
 };
 
@@ -39,6 +42,7 @@ pub(super) const PECL_MEMCACHE: Notation = Notation {
     large: |_| 14,
     full: Full { before: true, behind: false, mantissa: true },
     exponent: 1,
+    plus: true,
     words: None,
 };
 
@@ -48,6 +52,17 @@ pub(super) const PYTHON: Notation = Notation {
     large: |_| 16,
     full: Full { before: true, behind: true, mantissa: false },
     exponent: 2,
+    plus: true,
+    words: Some(("inf", "nan")),
+};
+
+/// Ruby's `Marshal`.
+pub(super) const MARSHAL: Notation = Notation {
+    small: -4,
+    large: |digits| digits,
+    full: Full { before: true, behind: false, mantissa: false },
+    exponent: 1,
+    plus: false,
     words: Some(("inf", "nan")),
 };
 
@@ -88,7 +103,11 @@ impl Notation {
             "" => String::new(),
             rest => format!(".{rest}"),
         };
-        let sign = if exponent < 0 { '-' } else { '+' };
+        let sign = match exponent {
+            ..0 => "-",
+            _ if self.plus => "+",
+            _ => "",
+        };
         format!("{first}{behind}e{sign}{:0width$}", exponent.abs(), width = self.exponent)
     }
 

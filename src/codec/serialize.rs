@@ -8,7 +8,7 @@ use serde::ser::{Error as _, SerializeSeq, SerializeTuple, Serializer};
 use serde_json::Error;
 
 use super::finite::Finite;
-use super::layout::Style;
+use super::layout::{Dressed, Style};
 use super::probe;
 use super::text::{self, Primitive};
 
@@ -104,7 +104,9 @@ impl<'a, 'b> Serializer for TopLevel<'a, 'b> {
             return self.json()?.serialize_str(value);
         }
         *self.flags = self.style.layout.string();
+        let start = self.out.len();
         self.out.extend_from_slice(value.as_bytes());
+        self.style.layout.dress(Dressed::Text, self.out, start);
         Ok(())
     }
 
@@ -113,12 +115,17 @@ impl<'a, 'b> Serializer for TopLevel<'a, 'b> {
             return self.json()?.collect_str(value);
         }
         *self.flags = self.style.layout.string();
-        write!(self.out, "{value}").map_err(Error::custom)
+        let start = self.out.len();
+        write!(self.out, "{value}").map_err(Error::custom)?;
+        self.style.layout.dress(Dressed::Text, self.out, start);
+        Ok(())
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
         *self.flags = self.style.layout.bytes();
+        let start = self.out.len();
         self.out.extend_from_slice(value);
+        self.style.layout.dress(Dressed::Bytes, self.out, start);
         Ok(())
     }
 
@@ -236,6 +243,8 @@ impl Sequence<'_, '_> {
     fn close(self) {
         if self.json {
             self.out.push(b']');
+        } else {
+            self.style.layout.dress(Dressed::Bytes, self.out, self.start);
         }
     }
 }

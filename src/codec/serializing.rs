@@ -151,7 +151,7 @@ fn read_type(flags: u32, bytes: &[u8]) -> Result<Stored<'_>, Unreadable> {
         },
         BYTE => Stored::Int(i8::from_be_bytes(exactly(bytes).map_err(mismatch)?).into()),
         INT => Stored::Int(i32::from_be_bytes(unpacked(bytes).map_err(mismatch)?).into()),
-        LONG => Stored::Int(i64::from_be_bytes(unpacked(bytes).map_err(mismatch)?)),
+        LONG => Stored::Int(i64::from_be_bytes(unpacked(bytes).map_err(mismatch)?).into()),
         DATE => Stored::Millis(i64::from_be_bytes(unpacked(bytes).map_err(mismatch)?)),
         FLOAT => Stored::F32(f32::from_be_bytes(unpacked(bytes).map_err(mismatch)?)),
         DOUBLE => Stored::F64(f64::from_be_bytes(unpacked(bytes).map_err(mismatch)?)),

@@ -25,7 +25,7 @@ pub(super) enum Stored<'a> {
     None,
     Bool(bool),
     Char(char),
-    Int(i64),
+    Int(i128),
     F32(f32),
     F64(f64),
     /// A date: milliseconds since 1970.
@@ -33,9 +33,9 @@ pub(super) enum Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Whether a `String` is just the bytes.
-    pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Text(_) | Self::Raw(_))
+    /// Whether a `String` is just the stored bytes, of which there are `len`.
+    pub(super) fn is_text(self, len: usize) -> bool {
+        matches!(self, Self::Text(bytes) | Self::Raw(bytes) if bytes.len() == len)
     }
 
     /// What else the value may be when the type asked for did not take it: text may hold JSON, and a JSON
@@ -49,13 +49,12 @@ impl Stored<'_> {
     }
 }
 
-/// A number for those who take what is there; never a float near to a whole number.
-fn any_number<'de, V: Visitor<'de>>(bytes: &[u8], visitor: V) -> Result<V::Value, Error> {
-    let wide: i128 = text::parse(bytes, "a whole number")?;
-    match (u64::try_from(wide), i64::try_from(wide)) {
+/// A whole number for those who take what is there.
+fn any_integer<'de, V: Visitor<'de>>(value: i128, visitor: V) -> Result<V::Value, Error> {
+    match (u64::try_from(value), i64::try_from(value)) {
         (Ok(value), _) => visitor.visit_u64(value),
         (_, Ok(value)) => visitor.visit_i64(value),
-        _ => visitor.visit_i128(wide),
+        _ => visitor.visit_i128(value),
     }
 }
 
@@ -121,15 +120,14 @@ impl<'de> Deserializer<'de> for Stored<'de> {
             },
             Self::Bytes(bytes) => elements::visit(bytes, false, visitor),
             Self::Json(bytes) => json(bytes, |json| json.deserialize_any(visitor)),
-            Self::Number(bytes) => any_number(bytes, visitor),
+            // Never a float near to a whole number.
+            Self::Number(bytes) => any_integer(text::parse(bytes, "a whole number")?, visitor),
             Self::Php(bytes) => Php(bytes).read(|php| php.deserialize_any(visitor)),
             Self::None => visitor.visit_none(),
             Self::Bool(value) => visitor.visit_bool(value),
             Self::Char(value) => visitor.visit_char(value),
-            Self::Int(value) | Self::Millis(value) => match u64::try_from(value) {
-                Ok(value) => visitor.visit_u64(value),
-                Err(_) => visitor.visit_i64(value),
-            },
+            Self::Int(value) => any_integer(value, visitor),
+            Self::Millis(value) => any_integer(value.into(), visitor),
             Self::F32(value) => visitor.visit_f32(value),
             Self::F64(value) => visitor.visit_f64(value),
         }

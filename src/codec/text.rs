@@ -26,15 +26,20 @@ pub(super) enum Primitive {
 }
 
 impl Primitive {
-    /// Whether this is an integer that 64 bits with a sign hold.
-    pub(super) fn fits_i64(self) -> bool {
+    /// The integer, if it is one and 128 bits with a sign hold it.
+    pub(super) fn whole(self) -> Option<i128> {
         match self {
-            Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) => true,
-            Self::U8(_) | Self::U16(_) | Self::U32(_) => true,
-            Self::U64(v) => i64::try_from(v).is_ok(),
-            Self::I128(v) => i64::try_from(v).is_ok(),
-            Self::U128(v) => i64::try_from(v).is_ok(),
-            Self::Bool(_) | Self::Char(_) | Self::F32(_) | Self::F64(_) => false,
+            Self::I8(v) => Some(v.into()),
+            Self::I16(v) => Some(v.into()),
+            Self::I32(v) => Some(v.into()),
+            Self::I64(v) => Some(v.into()),
+            Self::I128(v) => Some(v),
+            Self::U8(v) => Some(v.into()),
+            Self::U16(v) => Some(v.into()),
+            Self::U32(v) => Some(v.into()),
+            Self::U64(v) => Some(v.into()),
+            Self::U128(v) => i128::try_from(v).ok(),
+            Self::Bool(_) | Self::Char(_) | Self::F32(_) | Self::F64(_) => None,
         }
     }
 

@@ -168,7 +168,7 @@ fn read_type(bit: u32, bytes: &[u8]) -> Result<Stored<'_>, Error> {
         // As the client does: 1 is true, anything else false.
         BOOLEAN => Stored::Bool(exactly::<1>(bytes)? == [1]),
         INTEGER | SHORT => Stored::Int(i32::from_be_bytes(exactly(bytes)?).into()),
-        LONG => Stored::Int(i64::from_be_bytes(exactly(bytes)?)),
+        LONG => Stored::Int(i64::from_be_bytes(exactly(bytes)?).into()),
         CHARACTER => {
             let unit = u32::from_be_bytes(exactly(bytes)?);
             match u16::try_from(unit).ok().and_then(|unit| char::from_u32(unit.into())) {

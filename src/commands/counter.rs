@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime};
 
-use super::reply::{number, stored, value};
+use super::reply::{number, stored};
 use super::store::Store;
 use crate::client::{Call, Client, Scratched};
 use crate::error::{Error, ErrorKind, Result};
@@ -115,20 +115,15 @@ impl Client {
             &key,
             || None,
             |call| {
-                let mut scratch = Scratched::new();
-                let batch = scratch.batch();
-                batch.push(&Request::Get { keys: &[call.key.as_bytes()], cas: false });
-                let answer = self.run(call, batch)?;
-                let Some(v) = value(answer.reply)? else { return Ok(None) };
+                let Some((v, node)) = self.find(call, false)? else { return Ok(None) };
                 let n = self.codec().decode_counter(v.flags, v.bytes);
-                n.map(Some)
-                    .map_err(|e| Error::from(e).with_server(&self.router().name(answer.node)))
+                n.map(Some).map_err(|e| Error::from(e).with_server(&self.router().name(node)))
             },
         )
     }
 
     fn count(&self, call: &Call<'_>, step: Step) -> Result<Option<u64>> {
-        let key = call.key.as_bytes();
+        let key = call.key;
         let mut scratch = Scratched::new();
         let batch = scratch.batch();
         batch.push(&match step {

@@ -33,7 +33,7 @@ impl Client {
             |call| {
                 let mut scratch = Scratched::new();
                 let batch = scratch.batch();
-                batch.push(&Request::Delete { key: call.key.as_bytes() });
+                batch.push(&Request::Delete { key: call.key });
                 let answer = self.run(call, batch)?;
                 self.deleted(&call.target(), answer)
             },
@@ -54,7 +54,7 @@ impl Client {
                 let exptime = ttl.wire(SystemTime::now())?;
                 let mut scratch = Scratched::new();
                 let batch = scratch.batch();
-                batch.push(&Request::Touch { key: call.key.as_bytes(), exptime });
+                batch.push(&Request::Touch { key: call.key, exptime });
                 found(self.run(call, batch)?.reply)
             },
         )

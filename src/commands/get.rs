@@ -53,11 +53,7 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                    None,
-                )?;
+                let found = self.find(call, false)?;
                 found.map(|(v, node)| self.decoded(v, node)).transpose()
             },
         )
@@ -84,11 +80,7 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: true },
-                    None,
-                )?;
+                let found = self.find(call, true)?;
                 found.map(|(v, node)| self.item(v, node)).transpose()
             },
         )
@@ -121,7 +113,7 @@ impl Client {
             || None,
             |call| {
                 let exptime = ttl.wire(SystemTime::now())?;
-                let keys = &[call.key.as_bytes()];
+                let keys = &[call.key];
                 let request = Request::GetAndTouch { keys, exptime, cas: false };
                 let found = self.read_one(call, &request, None)?;
                 found.map(|(v, node)| self.decoded(v, node)).transpose()
@@ -134,20 +126,7 @@ impl Client {
     /// # Errors
     /// As [`get`](Self::get), decoding excepted.
     pub fn contains_key(&self, key: impl ToKey) -> Result<bool> {
-        self.call(
-            Verb::Get,
-            &key,
-            || false,
-            |call| {
-                Ok(self
-                    .read_one(
-                        call,
-                        &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                        None,
-                    )?
-                    .is_some())
-            },
-        )
+        self.call(Verb::Get, &key, || false, |call| Ok(self.find(call, false)?.is_some()))
     }
 
     /// Reads a value's bytes and flags as they are stored, whatever wrote them.
@@ -160,11 +139,7 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                    None,
-                )?;
+                let found = self.find(call, false)?;
                 Ok(found.map(|(v, _)| Payload { bytes: v.bytes, flags: v.flags }))
             },
         )
@@ -183,17 +158,19 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.read_one(
-                    call,
-                    &Request::Get { keys: &[call.key.as_bytes()], cas: false },
-                    Some(buffer),
-                )?;
+                let request = Request::Get { keys: &[call.key], cas: false };
+                let found = self.read_one(call, &request, Some(buffer))?;
                 Ok(found.map(|(v, _)| {
                     *buffer = v.bytes;
                     v.flags
                 }))
             },
         )
+    }
+
+    /// Reads the value at the call's key; it comes with its node.
+    pub(super) fn find(&self, call: &Call<'_>, cas: bool) -> Result<Option<(Value, usize)>> {
+        self.read_one(call, &Request::Get { keys: &[call.key], cas }, None)
     }
 
     /// Runs a read of one key; the value comes with its node.

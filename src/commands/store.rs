@@ -52,11 +52,8 @@ impl Client {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<()> {
-        let reply =
-            self.encode_and_store(Verb::Set, StoreVerb::Set, &key, value, ttl.into(), || {
-                Reply::Stored
-            })?;
-        stored(reply).map(drop)
+        let miss = || Reply::Stored;
+        stored(self.encode_and_store(StoreVerb::Set, &key, value, ttl.into(), miss)?).map(drop)
     }
 
     /// Stores bytes with flags of one's own, as they are; read them with [`get_raw`](Self::get_raw).
@@ -105,7 +102,7 @@ impl Client {
         ttl: impl Into<Ttl>,
     ) -> Result<bool> {
         let miss = || Reply::NotStored;
-        stored(self.encode_and_store(Verb::Add, StoreVerb::Add, &key, value, ttl.into(), miss)?)
+        stored(self.encode_and_store(StoreVerb::Add, &key, value, ttl.into(), miss)?)
     }
 
     /// Stores a value only if there is one already; `false` if there is none.
@@ -119,14 +116,7 @@ impl Client {
         ttl: impl Into<Ttl>,
     ) -> Result<bool> {
         let miss = || Reply::NotStored;
-        stored(self.encode_and_store(
-            Verb::Replace,
-            StoreVerb::Replace,
-            &key,
-            value,
-            ttl.into(),
-            miss,
-        )?)
+        stored(self.encode_and_store(StoreVerb::Replace, &key, value, ttl.into(), miss)?)
     }
 
     /// Puts bytes behind those of a value; `false` if there is none. Expiry time and flags stay.
@@ -147,7 +137,7 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn append(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
-        self.extend(Verb::Append, StoreVerb::Append, &key, bytes.as_ref())
+        self.extend(StoreVerb::Append, &key, bytes.as_ref())
     }
 
     /// Puts bytes before those of a value; `false` if there is none. Expiry time and flags stay.
@@ -155,7 +145,7 @@ impl Client {
     /// # Errors
     /// As [`append`](Self::append).
     pub fn prepend(&self, key: impl ToKey, bytes: impl AsRef<[u8]>) -> Result<bool> {
-        self.extend(Verb::Prepend, StoreVerb::Prepend, &key, bytes.as_ref())
+        self.extend(StoreVerb::Prepend, &key, bytes.as_ref())
     }
 
     /// Stores a value only if the present one is still the version that `token` stands for.
@@ -212,16 +202,16 @@ impl Client {
         )
     }
 
-    fn extend(&self, verb: Verb, store: StoreVerb, key: &impl ToKey, value: &[u8]) -> Result<bool> {
+    fn extend(&self, verb: StoreVerb, key: &impl ToKey, value: &[u8]) -> Result<bool> {
         self.call(
-            verb,
+            verb.verb(),
             key,
             || false,
             |call| {
                 if self.codec().compresses() {
                     return Err(Error::new(ErrorKind::Encode, TO_COMPRESSED));
                 }
-                let store = Store { verb: store, flags: 0, exptime: 0, value, only: None };
+                let store = Store { verb, flags: 0, exptime: 0, value, only: None };
                 stored(self.store(call, &store)?)
             },
         )
@@ -229,17 +219,16 @@ impl Client {
 
     fn encode_and_store<T: Serialize + ?Sized>(
         &self,
-        verb: Verb,
-        store: StoreVerb,
+        verb: StoreVerb,
         key: &impl ToKey,
         value: &T,
         ttl: Ttl,
         miss: impl FnOnce() -> Reply,
     ) -> Result<Reply> {
-        self.call(verb, key, miss, |call| {
+        self.call(verb.verb(), key, miss, |call| {
             let exptime = ttl.wire(SystemTime::now())?;
             self.encoded(value, |flags, value| {
-                self.store(call, &Store { verb: store, flags, exptime, value, only: None })
+                self.store(call, &Store { verb, flags, exptime, value, only: None })
             })
         })
     }
@@ -274,7 +263,7 @@ impl Client {
         let Store { verb, flags, exptime, value, only } = *store;
         let mut scratch = Scratched::new();
         let batch = scratch.batch();
-        batch.push(&Request::Store { verb, key: call.key.as_bytes(), flags, exptime, value });
+        batch.push(&Request::Store { verb, key: call.key, flags, exptime, value });
         let answer = self.run_at(call, only, batch).map_err(|e| e.with_size(value.len()))?;
         Ok(answer.reply)
     }

@@ -9,10 +9,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::jitter::Jitter;
 use super::rules::Rules;
 use super::{Failure, Gate, NodeState, Transition};
-use crate::time::Deadline;
+use crate::time::{Deadline, Jitter};
 
 #[derive(Debug)]
 pub(super) struct Machine {

@@ -1,6 +1,5 @@
 //! Whether a node is worth trying: one lock-free look while it is up, a state machine behind it.
 
-mod jitter;
 mod machine;
 mod rules;
 

@@ -213,9 +213,11 @@ impl Preset {
             Self::PythonMemcached => {
                 bundle("python_memcached", C::PythonMemcached, P::PythonMemcached)
             }
-            Self::PythonBinaryMemcached => {
-                bundle("python_binary_memcached", C::PythonBinaryMemcached, P::Uhashring)
-            }
+            Self::PythonBinaryMemcached => bundle(
+                "python_binary_memcached",
+                C::PythonBinaryMemcached,
+                P::Uhashring.with_names(NameForm::Bmemcached),
+            ),
             Self::PerlCacheMemcached => {
                 bundle("perl_cache_memcached", C::PerlCacheMemcached, P::Perl).prefix_apart()
             }

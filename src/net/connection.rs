@@ -66,15 +66,26 @@ impl Connection {
         self.conversation.begin(batch);
     }
 
-    /// Sends the batch and reads every reply, blocking under the deadline: for one request at a time.
+    /// Sends the batch and reads every reply, blocking under the deadline.
     ///
-    /// With `busy_poll` it looks for the reply that long, yielding, before it lets the kernel wait.
+    /// With `busy_poll` it looks for a reply that long, yielding, before it lets the kernel wait.
     pub(crate) fn exchange(
         &mut self,
         batch: &mut Batch<'_>,
         deadline: Deadline,
         busy_poll: Duration,
     ) -> Result<(), NetError> {
+        while !self.step(batch, deadline, busy_poll)? {}
+        Ok(())
+    }
+
+    /// Sends what is left of the batch and waits for something to come back; true when every reply is here.
+    pub(crate) fn step(
+        &mut self,
+        batch: &mut Batch<'_>,
+        deadline: Deadline,
+        busy_poll: Duration,
+    ) -> Result<bool, NetError> {
         while !self.is_sent(batch) && !self.conversation.is_done() {
             if deadline.passed(Instant::now()) {
                 return Err(self.timed_out(batch, deadline));
@@ -88,12 +99,13 @@ impl Connection {
         if !busy_poll.is_zero() {
             let until = deadline.min(Deadline::after(Instant::now(), busy_poll));
             while !self.conversation.is_done() && !until.passed(Instant::now()) {
-                if !self.try_read(batch)? {
-                    std::thread::yield_now();
+                if self.try_read(batch)? {
+                    return Ok(self.conversation.is_done());
                 }
+                std::thread::yield_now();
             }
         }
-        while !self.conversation.is_done() {
+        if !self.conversation.is_done() {
             match self.receive(|stream, into| stream.recv(into, deadline)) {
                 Ok(0) => return Err(self.lost(batch)),
                 Ok(_) => {
@@ -105,7 +117,13 @@ impl Connection {
                 Err(e) => return Err(self.failed(e, batch, deadline)),
             }
         }
-        Ok(())
+        Ok(self.conversation.is_done())
+    }
+
+    /// Reads what has come, without waiting; true when every reply is here.
+    pub(crate) fn collect(&mut self, batch: &mut Batch<'_>) -> Result<bool, NetError> {
+        while !self.conversation.is_done() && self.try_read(batch)? {}
+        Ok(self.conversation.is_done())
     }
 
     /// Sends what the kernel takes at once, without looking for replies yet.

@@ -35,6 +35,26 @@ impl NetError {
         Self { phase, trouble, sent: false }
     }
 
+    /// The same for another request of the exchange.
+    pub(crate) fn again(&self, sent: bool) -> Self {
+        let trouble = match &self.trouble {
+            Trouble::TimedOut { silent } => Trouble::TimedOut { silent: *silent },
+            Trouble::Eof => Trouble::Eof,
+            Trouble::Io(e) => Trouble::Io(match e.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(e.kind(), e.to_string()),
+            }),
+            Trouble::Violation(violation) => Trouble::Violation(violation.clone()),
+            Trouble::Doubt => Trouble::Doubt,
+        };
+        Self { phase: self.phase, trouble, sent }
+    }
+
+    /// Whether the deadline ended it.
+    pub(crate) fn is_time_out(&self) -> bool {
+        matches!(self.trouble, Trouble::TimedOut { .. })
+    }
+
     /// Whether the connection was lost, rather than the peer silent or wrong.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self.trouble, Trouble::Eof | Trouble::Io(_))

@@ -18,6 +18,8 @@ pub(crate) struct PoolConfig {
     pub(crate) keepalive: bool,
     pub(crate) busy_poll: Duration,
     pub(crate) max_reply_value: usize,
+    pub(crate) share: bool,
+    pub(crate) share_target: u32,
 }
 
 impl Default for PoolConfig {
@@ -36,6 +38,8 @@ impl Default for PoolConfig {
             keepalive: true,
             busy_poll: Duration::ZERO,
             max_reply_value: 128 * 1024 * 1024,
+            share: true,
+            share_target: 2,
         }
     }
 }

@@ -27,6 +27,12 @@ impl PoolError {
         Self::Net(NetError::unsent(Phase::Connect, trouble))
     }
 
+    /// The deadline passed while another caller had the request with it.
+    pub(crate) fn late() -> Self {
+        let trouble = Trouble::TimedOut { silent: Duration::ZERO };
+        Self::Net(NetError { phase: Phase::Read, trouble, sent: true })
+    }
+
     /// What is known of the request.
     pub(crate) fn fate(&self) -> Fate {
         match self {

@@ -47,7 +47,19 @@ impl NodePool {
         attempt: Attempt,
         now: Instant,
     ) -> Result<Reply, PoolError> {
-        let mut lease = self.lease(attempt, now)?;
+        if self.config.share && batch.may_travel() {
+            self.travel(batch, attempt, now)
+        } else {
+            self.run_alone(self.lease(attempt, now)?, batch)
+        }
+    }
+
+    /// Runs one request on a connection that is used for nothing else meanwhile.
+    pub(super) fn run_alone(
+        &self,
+        mut lease: Lease<'_>,
+        batch: &mut Batch<'_>,
+    ) -> Result<Reply, PoolError> {
         let (now, deadline) = lease.times();
         let (proven, generation) = lease.history();
         let Some(connection) = lease.connection() else { return Err(PoolError::Closed) };
@@ -118,7 +130,7 @@ impl NodePool {
             return Err(PoolError::Net(e));
         }
         let reply = reply.ok_or_else(|| PoolError::Net(in_doubt(true)))?;
-        self.exchange_done();
+        self.exchange_done(1);
         Ok(reply)
     }
 }
@@ -170,7 +182,7 @@ impl InFlight<'_, '_> {
                     self.outcome = Outcome { error: Some(e), ..Outcome::default() };
                     return;
                 }
-                self.pool.exchange_done();
+                self.pool.exchange_done(1);
             }
             Some(e) => {
                 self.pool.exchange_failed(proven, generation, e);
@@ -239,7 +251,7 @@ fn wait_for_any(flights: &mut [InFlight<'_, '_>], deadline: Deadline) -> Option<
 }
 
 /// The error that stands for a first reply by which the server, which read no request, turned the connection away.
-fn turned_away(first: Option<&Reply>) -> Option<NetError> {
+pub(super) fn turned_away(first: Option<&Reply>) -> Option<NetError> {
     let Some(Reply::Refused(refusal)) = first else { return None };
     (refusal.kind == RefusalKind::TooManyConnections).then(|| {
         let e = io::Error::new(io::ErrorKind::ConnectionRefused, refusal.text.clone());

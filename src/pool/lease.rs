@@ -3,26 +3,31 @@
 use std::time::{Duration, Instant};
 
 use super::error::PoolError;
-use super::line::{Denied, Grant, Line};
-use super::node::NodePool;
+use super::line::{Denied, Grant, Use};
+use super::node::{NodeLine, NodePool};
 use super::permits::Permit;
 use crate::net::Connection;
-use crate::protocol::{Batch, Request};
+use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
 /// A socket unused for this long is looked at before it is used.
 const IDLE_CHECK: Duration = Duration::from_secs(1);
 
-/// An open connection with its permit; the socket closes before the permit goes back.
+/// An open connection with its permit, in a box: it changes hands often, and is large.
+pub(super) type Live = Box<Opened>;
+
+/// An open connection; the socket closes before the permit goes back.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct Opened {
     pub(super) connection: Connection,
     _permit: Permit,
     pub(super) generation: u64,
     pub(super) expires: Instant,
     pub(super) used: Instant,
     /// Whether an exchange on it was completed before.
-    proven: bool,
+    pub(super) proven: bool,
+    /// For the batches that are put together for it.
+    pub(super) scratch: Scratch,
 }
 
 /// A connection on loan; dropped without [`Lease::finish`] it is closed.
@@ -30,6 +35,7 @@ pub(super) struct Live {
 pub(super) struct Lease<'p> {
     pool: &'p NodePool,
     live: Option<Live>,
+    how: Use,
     /// When it was had: what came before says nothing of the server.
     since: Instant,
     /// When its exchange has to have ended.
@@ -40,15 +46,11 @@ impl NodePool {
     /// A connection for one exchange: an idle one, a fresh one, or the next that comes free.
     pub(super) fn lease(&self, attempt: Attempt, now: Instant) -> Result<Lease<'_>, PoolError> {
         loop {
-            let (grant, now) = match self.line.try_acquire() {
+            let (grant, now) = match self.line.try_acquire(Use::Alone) {
                 Some(outcome) => (outcome, now),
-                None => {
-                    self.stats().waits.one();
-                    let connect = attempt.starting(now).connect;
-                    (self.line.acquire(connect, attempt.call), Instant::now())
-                }
+                None => self.wait_alone(attempt, now),
             };
-            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
+            if let Some(lease) = self.take_up(grant, Use::Alone, attempt.starting(now), now)? {
                 return Ok(lease);
             }
         }
@@ -60,8 +62,8 @@ impl NodePool {
         attempt: Attempt,
         now: Instant,
     ) -> Result<Option<Lease<'_>>, PoolError> {
-        while let Some(grant) = self.line.try_acquire() {
-            if let Some(lease) = self.take_up(grant, attempt.starting(now), now)? {
+        while let Some(grant) = self.line.try_acquire(Use::Alone) {
+            if let Some(lease) = self.take_up(grant, Use::Alone, attempt.starting(now), now)? {
                 return Ok(Some(lease));
             }
         }
@@ -69,9 +71,10 @@ impl NodePool {
     }
 
     /// Makes a lease of a grant; `None` when the connection turned out to be unfit.
-    fn take_up(
+    pub(super) fn take_up(
         &self,
         grant: Result<Grant<Live>, Denied>,
+        how: Use,
         steps: Steps,
         now: Instant,
     ) -> Result<Option<Lease<'_>>, PoolError> {
@@ -79,7 +82,7 @@ impl NodePool {
             Ok(Grant::Connection(live)) => {
                 let idle = now.saturating_duration_since(live.used);
                 let live = Some(live);
-                let mut lease = Lease { pool: self, live, since: now, until: steps.exchange };
+                let mut lease = Lease { pool: self, live, how, since: now, until: steps.exchange };
                 if idle >= IDLE_CHECK && !self.process.is_current() {
                     // The parent's socket: closing this process' copy of it sends nothing.
                     return Err(PoolError::Forked);
@@ -87,26 +90,36 @@ impl NodePool {
                 Ok(lease.is_fit(steps.exchange, now).then_some(lease))
             }
             Ok(Grant::Dial) => {
-                let mut lease = self.dial(steps.connect)?;
+                let mut lease = self.dial(steps.connect, how)?;
                 lease.until = steps.exchange;
                 Ok(Some(lease))
             }
-            Err(Denied::Unconnected) => Err(PoolError::unconnected()),
-            Err(Denied::Exhausted) => {
+            Err(denied) => Err(self.denied(denied)),
+        }
+    }
+
+    /// What it means for a call.
+    pub(super) fn denied(&self, why: Denied) -> PoolError {
+        match why {
+            Denied::Unconnected => PoolError::unconnected(),
+            Denied::Exhausted => {
                 self.stats().exhausted.one();
-                Err(PoolError::Exhausted)
+                PoolError::Exhausted
             }
-            Err(Denied::Down) => Err(PoolError::Down),
-            Err(Denied::Closed) => Err(PoolError::Closed),
+            // In a forked child nobody came, since the parent's threads are not there.
+            Denied::Late if !self.process.is_current() => PoolError::Forked,
+            Denied::Late => PoolError::late(),
+            Denied::Down => PoolError::Down,
+            Denied::Closed => PoolError::Closed,
         }
     }
 
     /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
-    pub(super) fn dial(&self, deadline: Deadline) -> Result<Lease<'_>, PoolError> {
+    pub(super) fn dial(&self, deadline: Deadline, how: Use) -> Result<Lease<'_>, PoolError> {
         if !self.process.is_current() {
             return Err(PoolError::Forked);
         }
-        let right = DialRight { line: &self.line, used: false };
+        let right = DialRight { line: &self.line, how, used: false };
         // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
         let started = Instant::now();
@@ -114,16 +127,17 @@ impl NodePool {
             Ok(stream) => {
                 let now = Instant::now();
                 self.stats().dials.one();
-                let live = Live {
+                let live = Box::new(Opened {
                     connection: Connection::new(stream, self.limits, now),
                     _permit: permit,
                     generation: self.generation(),
                     expires: Deadline::after(now, self.lifetime()).instant(),
                     used: now,
                     proven: false,
-                };
+                    scratch: Scratch::default(),
+                });
                 right.used();
-                Ok(Lease { pool: self, live: Some(live), since: now, until: deadline })
+                Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
             }
             Err(e) => {
                 drop(permit);
@@ -134,6 +148,20 @@ impl NodePool {
                 log::debug!("{}: connecting failed: {e:?}", self.name());
                 Err(PoolError::Net(e))
             }
+        }
+    }
+}
+
+impl NodePool {
+    /// Ends the use of a connection after a complete exchange; it is kept if the protocol says that it can be used again.
+    pub(super) fn put_back(&self, mut live: Live, how: Use, now: Instant) {
+        live.used = now;
+        live.proven = true;
+        let fit = live.connection.is_reusable();
+        let gone = if fit { self.line.give_back(live, how) } else { Some(live) };
+        if let Some(live) = gone {
+            drop(live);
+            self.line.lost(how);
         }
     }
 }
@@ -156,12 +184,14 @@ impl Lease<'_> {
 
     /// Gives the connection back after a complete exchange, if the protocol says that it can be used again.
     pub(super) fn finish(mut self, now: Instant) {
-        let Some(mut live) = self.live.take() else { return };
-        live.used = now;
-        live.proven = true;
-        let back =
-            if live.connection.is_reusable() { self.pool.line.give_back(live) } else { Some(live) };
-        self.pool.discard_all(back.into_iter().collect());
+        if let Some(live) = self.live.take() {
+            self.pool.put_back(live, self.how, now);
+        }
+    }
+
+    /// Hands the connection to whoever will see to it that it goes back.
+    pub(super) fn into_live(mut self) -> Option<Live> {
+        self.live.take()
     }
 
     /// Whether the connection can be expected to work; a closed one retires its generation.
@@ -203,14 +233,15 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         if let Some(live) = self.live.take() {
             drop(live);
-            self.pool.line.lost();
+            self.pool.line.lost(self.how);
         }
     }
 }
 
 /// The right to dial; dropped unused it counts as a failed dial, also when dialling panics.
 struct DialRight<'p> {
-    line: &'p Line<Live>,
+    line: &'p NodeLine,
+    how: Use,
     used: bool,
 }
 
@@ -225,7 +256,7 @@ impl Drop for DialRight<'_> {
         if self.used {
             self.line.dialed();
         } else {
-            self.line.dial_failed();
+            self.line.dial_failed(self.how);
         }
     }
 }

@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 use super::config::PoolConfig;
 use super::error::PoolError;
 use super::lease::Live;
-use super::line::{Counts, Denied, Line};
+use super::line::{Counts, Denied, Line, Use};
+use super::patience::Patience;
 use super::permits::{Permits, Worker};
 use super::process::Process;
+use super::train::{Arrival, Rider};
 use super::wake::Wake;
 use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};
 use crate::protocol::Limits;
 use crate::stats::NodeStats;
-use crate::time::Deadline;
+use crate::time::{Deadline, Jitter};
 use crate::types::Server;
 
 /// A time-out counts against the node only when it was silent for this long, or for half of what the settings give
@@ -39,6 +41,9 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) wake: Wake,
 }
 
+/// The line of a node's callers.
+pub(super) type NodeLine = Line<Live, Rider, Arrival>;
+
 /// One node: its connections, its health, its counters.
 #[derive(Debug)]
 pub(crate) struct NodePool {
@@ -50,7 +55,8 @@ pub(crate) struct NodePool {
     silence: Duration,
     pub(super) config: PoolConfig,
     pub(super) health: Health,
-    pub(super) line: Line<Live>,
+    pub(super) line: NodeLine,
+    pub(super) patience: Patience,
     pub(super) permits: Permits,
     stats: NodeStats,
     /// Sockets of an older generation are closed as they are met: the server was restarted, or went down.
@@ -73,6 +79,7 @@ impl NodePool {
         };
         let max = usize::try_from(config.max_connections).unwrap_or(usize::MAX);
         let max_dials = usize::try_from(config.max_dials).unwrap_or(usize::MAX);
+        let share = usize::try_from(config.share_target).unwrap_or(usize::MAX);
         Some(Self {
             name: server.name().into(),
             address: server.address().into(),
@@ -82,7 +89,8 @@ impl NodePool {
             silence: SILENCE.min(io_timeout / 2),
             config: config.clone(),
             health: Health::new(health, seed),
-            line: Line::new(max, max_dials),
+            line: Line::new(max, max_dials, share),
+            patience: Patience::default(),
             permits: Permits::new(config.max_connections, worker, deadline)?,
             stats: NodeStats::default(),
             generation: AtomicU64::new(0),
@@ -150,28 +158,41 @@ impl NodePool {
 
     /// Counts a connection that the node did not let come about.
     pub(super) fn dial_failed(&self) {
+        self.tell(self.judge_dial());
+    }
+
+    /// As [`Self::dial_failed`]; what came of it is left to be [told](Self::tell).
+    pub(super) fn judge_dial(&self) -> Option<Transition> {
         self.stats.failed_dials.one();
-        self.note(self.health.failed(Instant::now(), Failure::Dial));
+        self.act(self.health.failed(Instant::now(), Failure::Dial))
     }
 
     /// Judges a failed exchange: what it says of the node and of its other sockets.
     pub(super) fn exchange_failed(&self, proven: bool, generation: u64, e: &NetError) {
-        self.stats.failures.one();
-        match e.trouble {
-            Trouble::TimedOut { silent } if silent >= self.silence => {
-                self.note(self.health.failed(Instant::now(), Failure::Silence));
-            }
-            // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
-            _ if proven && e.is_lost() => self.retire(generation),
-            // A server that hangs up on fresh connections is as good as one that refuses them.
-            _ if e.is_lost() => self.dial_failed(),
-            _ => {}
-        }
+        self.tell(self.judge(proven, generation, e));
         log::debug!("{}: exchange failed: {e:?}", self.name);
     }
 
-    pub(super) fn exchange_done(&self) {
-        self.stats.exchanges.one();
+    /// As [`Self::exchange_failed`]; what came of it is left to be [told](Self::tell).
+    pub(super) fn judge(&self, proven: bool, generation: u64, e: &NetError) -> Option<Transition> {
+        self.stats.failures.one();
+        match e.trouble {
+            Trouble::TimedOut { silent } if silent >= self.silence => {
+                self.act(self.health.failed(Instant::now(), Failure::Silence))
+            }
+            // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
+            _ if proven && e.is_lost() => {
+                self.retire(generation);
+                None
+            }
+            // A server that hangs up on fresh connections is as good as one that refuses them.
+            _ if e.is_lost() => self.judge_dial(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn exchange_done(&self, replies: u64) {
+        self.stats.exchanges.add(replies);
         self.note(self.health.succeeded());
     }
 
@@ -203,18 +224,30 @@ impl NodePool {
         }
     }
 
-    /// Acts on a change of the node's health.
+    /// Acts on a change of the node's health and tells of it.
     pub(super) fn note(&self, transition: Option<Transition>) {
+        self.tell(self.act(transition));
+    }
+
+    /// Acts on a change of the node's health.
+    fn act(&self, transition: Option<Transition>) -> Option<Transition> {
+        if let Some(Transition::WentDown { .. }) = transition {
+            self.retire(self.generation());
+            self.line.turn_away(Denied::Down);
+            self.discard_all(self.line.take_idle(|_, _| true));
+            self.wake.up();
+        }
+        transition
+    }
+
+    /// Tells the log of a change. It is the user's code: nothing that others wait for may be in hand.
+    pub(super) fn tell(&self, transition: Option<Transition>) {
         match transition {
             Some(Transition::WentDown { failure, .. }) => {
-                self.retire(self.generation());
-                self.line.turn_away(Denied::Down);
-                self.discard_all(self.line.take_idle(|_, _| true));
-                self.wake.up();
                 log::warn!("{}: down after a {failure}; its calls fail at once", self.name);
             }
             Some(Transition::CameUp) => log::info!("{}: up again", self.name),
-            _ => {}
+            None => {}
         }
     }
 
@@ -222,7 +255,7 @@ impl NodePool {
     pub(super) fn discard_all(&self, gone: Vec<Live>) {
         for live in gone {
             drop(live);
-            self.line.lost();
+            self.line.lost(Use::Alone);
         }
     }
 
@@ -239,9 +272,7 @@ impl NodePool {
 
     /// `max_lifetime` less up to a tenth, so that sockets opened together do not end together.
     pub(super) fn lifetime(&self) -> Duration {
-        let mut x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let permille = u32::try_from((x >> 32) % 100).unwrap_or(0);
-        self.config.max_lifetime / 1000 * (1000 - permille)
+        let mut jitter = Jitter::new(self.seed.fetch_add(1, Ordering::Relaxed));
+        self.config.max_lifetime - jitter.below(self.config.max_lifetime / 10)
     }
 }

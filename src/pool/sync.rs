@@ -17,11 +17,22 @@ use crate::time::Deadline;
 #[derive(Debug)]
 pub(super) struct Mutex<T>(Inner<T>);
 
+/// What is behind a lock, while it is held.
+pub(super) type Guard<'a, T> = MutexGuard<'a, T>;
+
 /// A place for one thing that another thread brings.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
-    content: Mutex<Option<T>>,
+    place: Mutex<Place<T>>,
     filled: Condvar,
+}
+
+#[derive(Debug)]
+struct Place<T> {
+    content: Option<T>,
+    /// Who waits sleeps, and has to be woken.
+    asleep: bool,
+    abandoned: bool,
 }
 
 impl<T> Mutex<T> {
@@ -29,35 +40,50 @@ impl<T> Mutex<T> {
         Self(Inner::new(content))
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, T> {
+    pub(super) fn lock(&self) -> Guard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> Slot<T> {
     pub(super) fn new() -> Self {
-        Self { content: Mutex::new(None), filled: Condvar::new() }
+        let place = Place { content: None, asleep: false, abandoned: false };
+        Self { place: Mutex::new(place), filled: Condvar::new() }
     }
 
-    /// Brings it.
-    pub(super) fn fill(&self, content: T) {
-        *self.content.lock() = Some(content);
-        self.filled.notify_one();
+    /// Brings it; it comes back when the place was abandoned. A sleeper goes on only after [`Self::wake`].
+    pub(super) fn fill(&self, content: T) -> Option<T> {
+        let mut place = self.place.lock();
+        if place.abandoned {
+            return Some(content);
+        }
+        place.content = Some(content);
+        None
+    }
+
+    /// Wakes who sleeps here; without a sleeper no system call.
+    pub(super) fn wake(&self) {
+        let asleep = std::mem::take(&mut self.place.lock().asleep);
+        if asleep {
+            self.filled.notify_one();
+        }
     }
 
     /// Waits for it until `deadline`.
     #[cfg(not(all(test, mcpool_loom)))]
     pub(super) fn take_by(&self, deadline: Deadline) -> Option<T> {
-        let mut content = self.content.lock();
-        while content.is_none() {
+        let mut place = self.place.lock();
+        while place.content.is_none() {
             let left = deadline.left(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let woken = self.filled.wait_timeout(content, left);
-            content = woken.unwrap_or_else(PoisonError::into_inner).0;
+            place.asleep = true;
+            let woken = self.filled.wait_timeout(place, left);
+            place = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        content.take()
+        place.asleep = false;
+        place.content.take()
     }
 
     /// Time does not pass in a model: a deadline in the past stands for a time-out at any moment that the
@@ -68,15 +94,24 @@ impl<T> Slot<T> {
             loom::thread::yield_now();
             return self.take();
         }
-        let mut content = self.content.lock();
-        while content.is_none() {
-            content = self.filled.wait(content).unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place.lock();
+        while place.content.is_none() {
+            place.asleep = true;
+            place = self.filled.wait(place).unwrap_or_else(PoisonError::into_inner);
         }
-        content.take()
+        place.asleep = false;
+        place.content.take()
     }
 
     /// Takes it if it is there.
     pub(super) fn take(&self) -> Option<T> {
-        self.content.lock().take()
+        self.place.lock().content.take()
+    }
+
+    /// Takes it if it is there; what comes later comes back to who brings it.
+    pub(super) fn abandon(&self) -> Option<T> {
+        let mut place = self.place.lock();
+        place.abandoned = true;
+        place.content.take()
     }
 }

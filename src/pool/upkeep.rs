@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::error::PoolError;
 use super::lease::answers;
+use super::line::Use;
 use super::node::NodePool;
 use crate::health::{Failure, Gate};
 use crate::time::{Attempt, Deadline};
@@ -34,7 +35,7 @@ impl NodePool {
         let want = usize::try_from(want).unwrap_or(usize::MAX);
         let mut opened = 0;
         while self.health.is_up() && self.line.dial_below(want) {
-            self.dial(deadline)?.finish(Instant::now());
+            self.dial(deadline, Use::Alone)?.finish(Instant::now());
             opened += 1;
         }
         Ok(opened)

@@ -65,6 +65,43 @@ impl<'a> Batch<'a> {
         Scratch { wire: kept(wire), borrowed: kept(borrowed), sent: kept(self.sent) }
     }
 
+    /// Whether it is one small request about one key, which may go out together with those of others.
+    pub(crate) fn may_travel(&self) -> bool {
+        let [sent] = self.sent.as_slice() else { return false };
+        sent.verb.is_about_keys() && sent.keys <= 1 && self.output.borrows_nothing()
+    }
+
+    /// Takes the requests out, to be read by another thread; `None` when a value is borrowed.
+    pub(crate) fn lend(&mut self) -> Option<Batch<'static>> {
+        let output = self.output.take_copied()?;
+        Some(Batch { output, sent: mem::take(&mut self.sent) })
+    }
+
+    /// The key of a lone read of one key, which may be read together with others.
+    pub(crate) fn key_read(&self) -> Option<(Verb, &[u8])> {
+        match self.sent.as_slice() {
+            [Sent { verb: verb @ (Verb::Get | Verb::Gets), keys: 1, start, .. }] => {
+                let wire = self.wire();
+                Some((*verb, text::Asked::by_line(*verb, wire, *start).keys(wire)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds a copy of the requests of a batch that borrows nothing.
+    pub(crate) fn append(&mut self, other: &Batch<'static>) {
+        let (start, position) = (self.output.wire().len(), self.output.len());
+        self.output.put(other.wire());
+        self.sent.extend(other.sent.iter().map(|sent| Sent {
+            verb: sent.verb,
+            keys: sent.keys,
+            start: start + sent.start,
+            position: position + sent.position,
+            end: position + sent.end,
+            buffer: Vec::new(),
+        }));
+    }
+
     /// Adds a request behind the others.
     pub(crate) fn push(&mut self, request: &Request<'_, 'a>) {
         self.push_read_into(request, Vec::new());

@@ -128,16 +128,16 @@ impl Conversation {
     ) -> Result<usize, Violation> {
         let mut rest = input;
         while !self.is_done() {
-            if let Some(mut body) = self.body.take() {
+            if let Some(body) = &mut self.body {
                 rest = body.fill(rest);
                 if !body.is_whole() || rest.len() < text::TERMINATOR.len() {
-                    self.body = Some(body);
                     break;
                 }
                 rest = rest.strip_prefix(text::TERMINATOR).ok_or_else(|| {
                     Violation::NoTerminator { declared: body.declared(), found: excerpt(rest) }
                 })?;
-                self.part.add_value(body.into_value());
+                let value = self.body.take().map(Body::into_value);
+                self.part.add_values(value);
                 continue;
             }
             let Some(sent) = batch.sent(self.replies.len()) else { break };

@@ -35,6 +35,19 @@ impl<'a> Output<'a> {
         (self.wire, emptied(self.borrowed))
     }
 
+    pub(super) fn borrows_nothing(&self) -> bool {
+        self.borrowed.is_empty()
+    }
+
+    /// Takes everything out; `None` when a value is borrowed.
+    pub(super) fn take_copied(&mut self) -> Option<Output<'static>> {
+        if !self.borrows_nothing() {
+            return None;
+        }
+        let Self { wire, borrowed, len } = std::mem::take(self);
+        Some(Output { wire, borrowed: emptied(borrowed), len })
+    }
+
     /// Adds a copy of the bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) {
         self.wire.extend_from_slice(bytes);

@@ -35,8 +35,8 @@ impl Part {
     }
 
     /// Adds a value whose bytes are all here.
-    pub(super) fn add_value(&mut self, value: Value) {
-        self.hits.values.push(value);
+    pub(super) fn add_values(&mut self, values: impl IntoIterator<Item = Value>) {
+        self.hits.values.extend(values);
     }
 
     /// Adds a named figure, unless the list would take more than `limit` bytes.
@@ -108,6 +108,9 @@ impl Part {
     }
 
     fn end_line(&mut self, sent: &Sent, wire: &[u8]) -> Option<Reply> {
+        if sent.keys == 1 {
+            return Some(self.reply(1));
+        }
         let end = self.line_end(sent, wire);
         if end >= count(sent) {
             return Some(self.reply(count(sent)));

@@ -51,6 +51,20 @@ pub(crate) enum StoreVerb {
     Cas(u64),
 }
 
+impl StoreVerb {
+    /// The request's name.
+    pub(crate) fn verb(self) -> Verb {
+        match self {
+            Self::Set => Verb::Set,
+            Self::Add => Verb::Add,
+            Self::Replace => Verb::Replace,
+            Self::Append => Verb::Append,
+            Self::Prepend => Verb::Prepend,
+            Self::Cas(_) => Verb::Cas,
+        }
+    }
+}
+
 /// What may stand behind `stats`: words of printable ASCII that cannot end the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StatsArgument<'a>(&'a str);
@@ -98,14 +112,7 @@ impl Request<'_, '_> {
     /// The request's name.
     pub(crate) fn verb(&self) -> Verb {
         match *self {
-            Self::Store { verb, .. } => match verb {
-                StoreVerb::Set => Verb::Set,
-                StoreVerb::Add => Verb::Add,
-                StoreVerb::Replace => Verb::Replace,
-                StoreVerb::Append => Verb::Append,
-                StoreVerb::Prepend => Verb::Prepend,
-                StoreVerb::Cas(_) => Verb::Cas,
-            },
+            Self::Store { verb, .. } => verb.verb(),
             Self::Get { cas: false, .. } => Verb::Get,
             Self::Get { cas: true, .. } => Verb::Gets,
             Self::GetAndTouch { cas: false, .. } => Verb::Gat,
@@ -166,6 +173,12 @@ impl Verb {
     /// Does it ask for something and change no value?
     pub(crate) fn is_read(self) -> bool {
         self.reads_keys() || matches!(self, Self::Stats | Self::Version | Self::DumpKeys)
+    }
+
+    /// Does it name keys, and is it answered at once?
+    pub(super) fn is_about_keys(self) -> bool {
+        use Verb::{DumpKeys, FlushAll, Stats, Verbosity, Version};
+        !matches!(self, Stats | Version | FlushAll | Verbosity | DumpKeys)
     }
 
     /// Is it answered by the values of the keys it names?

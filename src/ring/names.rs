@@ -18,6 +18,7 @@ const DEFAULT_PORT: u16 = 11211;
 /// |---|---|---|---|
 /// | `Address` | `cache1:11211` | `10.0.0.1:11212` | `unix:/path` |
 /// | `HostPort` | `cache1:11211` | `10.0.0.1:11212` | `/path` |
+/// | `Bmemcached` | `cache1:11211_None_None` | `10.0.0.1:11212_None_None` | `/path_None_None` |
 /// | `Short` | `cache1` | `10.0.0.1:11212` | `/path:0` |
 /// | `Twemproxy` | `cache1` | `10.0.0.1:11212` | `/path:` |
 /// | `Slashed` | `/cache1:11211` | `/10.0.0.1:11212` | `//path:0` |
@@ -35,6 +36,8 @@ pub enum NameForm {
     Address,
     /// `host:port` without brackets, the path of a unix socket (`host_port`).
     HostPort,
+    /// As python-binary-memcached without user and password, of servers given with their port (`bmemcached`).
+    Bmemcached,
     /// As libmemcached (`short`): without the port if that is 11211.
     Short,
     /// As libmemcached's compatibility mode for spymemcached (`slashed`): `/host:port`.
@@ -57,6 +60,7 @@ impl Named for NameForm {
     const NAMES: &'static [(Self, &'static str)] = &[
         (Self::Address, "address"),
         (Self::HostPort, "host_port"),
+        (Self::Bmemcached, "bmemcached"),
         (Self::Short, "short"),
         (Self::Slashed, "slashed"),
         (Self::Twemproxy, "twemproxy"),
@@ -91,6 +95,9 @@ impl NameForm {
         match self {
             Self::Address if place.contains(':') => Some(format!("[{place}]:{port}")),
             Self::Address | Self::HostPort => Some(format!("{place}:{port}")),
+            Self::Bmemcached => {
+                Self::Address.format(host, ip, port).map(|address| address + "_None_None")
+            }
             Self::Short | Self::Twemproxy => Some(short(place)),
             Self::Slashed => Some(format!("/{place}:{port}")),
             Self::Ip => ip.map(|_| short(&literal)),
@@ -119,6 +126,7 @@ impl NameForm {
         match self {
             Self::Address => Some(format!("unix:{path}")),
             Self::HostPort => Some(path.to_owned()),
+            Self::Bmemcached => Some(format!("{path}_None_None")),
             Self::Short => Some(format!("{path}:0")),
             Self::Slashed => Some(format!("/{path}:0")),
             Self::Twemproxy => Some(format!("{path}:")),
@@ -149,13 +157,16 @@ mod tests {
 
     #[test]
     fn the_forms_are_as_in_their_table() {
-        use NameForm::{Address, HostPort, Ip, Java, JavaBare, Short, Slashed, Twemproxy};
+        use NameForm::{
+            Address, Bmemcached, HostPort, Ip, Java, JavaBare, Short, Slashed, Twemproxy,
+        };
         for (address, names) in [
             (
                 "cache1",
                 [
                     (Address, "cache1:11211"),
                     (HostPort, "cache1:11211"),
+                    (Bmemcached, "cache1:11211_None_None"),
                     (Short, "cache1"),
                     (Twemproxy, "cache1"),
                     (Slashed, "/cache1:11211"),
@@ -169,6 +180,7 @@ mod tests {
                 [
                     (Address, "10.0.0.1:11212"),
                     (HostPort, "10.0.0.1:11212"),
+                    (Bmemcached, "10.0.0.1:11212_None_None"),
                     (Short, "10.0.0.1:11212"),
                     (Twemproxy, "10.0.0.1:11212"),
                     (Slashed, "/10.0.0.1:11212"),
@@ -182,6 +194,7 @@ mod tests {
                 [
                     (Address, "[::1]:11211"),
                     (HostPort, "::1:11211"),
+                    (Bmemcached, "[::1]:11211_None_None"),
                     (Short, "::1"),
                     (Twemproxy, "::1"),
                     (Slashed, "/::1:11211"),
@@ -195,6 +208,7 @@ mod tests {
                 [
                     (Address, "unix:/run/m.sock"),
                     (HostPort, "/run/m.sock"),
+                    (Bmemcached, "/run/m.sock_None_None"),
                     (Short, "/run/m.sock:0"),
                     (Twemproxy, "/run/m.sock:"),
                     (Slashed, "//run/m.sock:0"),

@@ -220,7 +220,8 @@ impl Placement {
         NameForm::HostPort,
     );
 
-    /// The default ring of the Python package uhashring (`uhashring`), which python-binary-memcached and meta-memcache use.
+    /// The default ring of the Python package uhashring (`uhashring`), as meta-memcache uses it; python-binary-memcached
+    /// has [`NameForm::Bmemcached`].
     pub const Uhashring: Self =
         Self::new(Dialect::Plain, ring(UHASHRING), KeyHash::Md5Be, NameForm::HostPort);
 

@@ -23,7 +23,7 @@ impl Counter {
 /// What happened at one node since the client was built.
 #[derive(Debug, Default)]
 pub(crate) struct NodeStats {
-    /// Exchanges that ended with a complete reply.
+    /// Requests that were answered; a batch counts once.
     pub(crate) exchanges: Counter,
     /// Exchanges that failed after a connection was there.
     pub(crate) failures: Counter,

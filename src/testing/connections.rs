@@ -26,6 +26,8 @@ struct Table {
     open: BTreeMap<u64, Vec<Stream>>,
     threads: Vec<JoinHandle<()>>,
     panic: Option<Panic>,
+    /// How often pauses were cut short.
+    hurries: u64,
 }
 
 impl Connections {
@@ -87,13 +89,24 @@ impl Connections {
         }
     }
 
-    /// Pauses a connection's thread; false when the connection was closed meanwhile.
-    pub(super) fn pause(&self, id: u64, pause: Duration) -> bool {
+    /// Ends the pauses of all who took note of [`hurries`](Self::hurries) before.
+    pub(super) fn hurry(&self) {
+        lock(&self.table).hurries += 1;
+        self.closed.notify_all();
+    }
+
+    pub(super) fn hurries(&self) -> u64 {
+        lock(&self.table).hurries
+    }
+
+    /// Pauses a connection's thread, no longer than until the next hurry after those it has seen; false when the
+    /// connection was closed meanwhile.
+    pub(super) fn pause(&self, id: u64, pause: Duration, seen: u64) -> bool {
         let start = Instant::now();
         let mut table = lock(&self.table);
         while table.open.contains_key(&id) {
             let left = pause.saturating_sub(start.elapsed());
-            if left.is_zero() {
+            if left.is_zero() || table.hurries != seen {
                 return true;
             }
             table = self.closed.wait_timeout(table, left).unwrap_or_else(PoisonError::into_inner).0;

@@ -2,9 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt};
 
 #[derive(Debug, Clone)]
 pub(super) enum Endpoint {
@@ -35,6 +38,19 @@ impl Endpoint {
             }
             Self::Unix(path) => UnixListener::bind(path).map(Listener::Unix),
         }
+    }
+
+    /// Takes the port while nobody listens, so that no other program gets it; none for a unix socket, whose path is
+    /// its own, or when it is too late.
+    pub(super) fn hold(&self) -> Option<OwnedFd> {
+        let Self::Tcp(addr) = self else { return None };
+        let family = if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket = socket(family, SocketType::STREAM, None).ok()?;
+        fcntl_setfd(&socket, FdFlags::CLOEXEC).ok()?;
+        // Connections of the one that listened may still be there.
+        sockopt::set_socket_reuseaddr(&socket, true).ok()?;
+        bind(&socket, addr).ok()?;
+        Some(socket)
     }
 
     /// Frees the name of a unix socket that is no longer listened on.

@@ -14,7 +14,7 @@ use super::lock;
 pub enum Fault {
     /// The connection is read from but never answered again.
     Hang,
-    /// The reply comes after a pause, as do those behind it.
+    /// The reply comes after a pause, as do those behind it; sooner when the faults are cleared meanwhile.
     Late(Duration),
     /// The first bytes of the reply are sent, then the connection is closed; 0 closes it without a reply.
     CloseAfter(usize),

@@ -302,7 +302,8 @@ impl Line {
     /// Lets time pass; false when the proxy ends meanwhile.
     fn pause(&self, time: Duration) -> bool {
         self.shared.count();
-        self.shared.connections.pause(self.id, time)
+        let connections = &self.shared.connections;
+        connections.pause(self.id, time, connections.hurries())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,7 +31,14 @@ pub struct TestServer {
     endpoint: Endpoint,
     shared: Arc<Shared>,
     /// None while nothing is listened on.
-    door: Mutex<Option<Door>>,
+    door: Mutex<Doorway>,
+}
+
+/// Where connections come in.
+enum Doorway {
+    Open(Door),
+    /// Nobody gets in, and nobody else gets the port.
+    Shut(Option<OwnedFd>),
 }
 
 /// Settings of a [`TestServer`], from [`TestServer::builder`].
@@ -128,9 +136,10 @@ impl TestServer {
         self.shared.script.add(fault, when);
     }
 
-    /// Forgets all faults; connections that hang already go on hanging.
+    /// Forgets all faults: what is late or dribbles comes at once. Connections that hang already go on hanging.
     pub fn clear_faults(&self) {
         self.shared.script.clear();
+        self.shared.connections.hurry();
     }
 
     /// What has happened since the start or the last [`clear_events`](Self::clear_events).
@@ -194,22 +203,29 @@ impl TestServer {
     /// Stops listening: new connections are refused, open ones go on, and the port stays this server's to
     /// [`listen`](Self::listen) on again.
     pub fn refuse(&self) {
-        let door = lock(&self.door).take();
-        if let Some(Err(panic)) = door.map(Door::shut) {
-            self.shared.connections.record(panic);
-        }
+        let mut door = lock(&self.door);
+        *door = match std::mem::replace(&mut *door, Doorway::Shut(None)) {
+            Doorway::Open(open) => {
+                if let Err(panic) = open.shut() {
+                    self.shared.connections.record(panic);
+                }
+                Doorway::Shut(self.endpoint.hold())
+            }
+            shut => shut,
+        };
     }
 
     /// Listens again at the same address; nothing happens if it does so already.
     ///
     /// # Errors
-    /// Those of listening: while the server refused, another program may have taken the port.
+    /// Those of listening, as when it was started.
     pub fn listen(&self) -> io::Result<()> {
         let mut door = lock(&self.door);
-        if door.is_none() {
+        if let Doorway::Shut(hold) = &mut *door {
+            drop(hold.take());
             self.endpoint.clear();
             let listener = self.endpoint.clone().listen()?;
-            *door = Some(open(listener, &self.shared)?);
+            *door = Doorway::Open(open(listener, &self.shared)?);
         }
         Ok(())
     }
@@ -304,7 +320,7 @@ impl TestServerBuilder {
             connections: Connections::default(),
         });
         let door = open(listener, &shared)?;
-        Ok(TestServer { endpoint, shared, door: Mutex::new(Some(door)) })
+        Ok(TestServer { endpoint, shared, door: Mutex::new(Doorway::Open(door)) })
     }
 }
 

@@ -87,13 +87,15 @@ impl Session {
             if matches!(request.command, Command::Quit) {
                 break;
             }
+            // Before the faults are looked up, so that clearing them hurries whatever they made late.
+            let hurries = self.shared.connections.hurries();
             let faults = self.shared.script.due(command::verb(&line));
             let instead = faults.iter().any(|fault| matches!(fault, Fault::Reply(_)));
             let Some(mut reply) = self.reply(&line, &request, instead)? else { break };
             if request.noreply {
                 reply.clear();
             }
-            if !self.send(Answer::new(reply, faults))? {
+            if !self.send(Answer::new(reply, faults), hurries)? {
                 return Ok(());
             }
         }
@@ -205,11 +207,11 @@ impl Session {
         written
     }
 
-    /// Sends a reply; false when the connection is done with.
-    fn send(&mut self, answer: Answer) -> io::Result<bool> {
+    /// Sends a reply, with its pauses unless there was a hurry since; false when the connection is done with.
+    fn send(&mut self, answer: Answer, hurries: u64) -> io::Result<bool> {
         if answer.delay > Duration::ZERO {
             self.flush()?;
-            if !self.shared.connections.pause(self.id, answer.delay) {
+            if !self.shared.connections.pause(self.id, answer.delay, hurries) {
                 return Ok(false);
             }
         }
@@ -217,7 +219,7 @@ impl Session {
             None => self.output.extend(answer.bytes),
             Some((bytes, pause)) => {
                 for (n, piece) in answer.bytes.chunks(bytes).enumerate() {
-                    if n > 0 && !self.shared.connections.pause(self.id, pause) {
+                    if n > 0 && !self.shared.connections.pause(self.id, pause, hurries) {
                         return Ok(false);
                     }
                     self.output.extend(piece);

@@ -1,6 +1,7 @@
 //! A real memcached process for one test: started on a free port, ended when dropped.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,11 +12,14 @@ use std::{env, fs, thread};
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 
 use super::binary;
+use super::ports::hold;
 
 /// Until then it must accept connections.
 const READY: Duration = Duration::from_secs(20);
 /// Between two looks at a process that tells nobody when it is ready.
 const LOOK: Duration = Duration::from_millis(5);
+/// Whether a program that listens gets a port that is merely bound, if both say that they use the address again.
+const HELD_PORT_CAN_BE_LISTENED_ON: bool = cfg!(target_os = "linux");
 /// A port that is to be used again may still be held by what is left of the process before.
 const RESTARTS: usize = 20;
 
@@ -24,6 +28,8 @@ pub(crate) struct Memcached {
     child: Child,
     args: Vec<String>,
     place: Place,
+    /// Keeps its port from others while it is dead.
+    hold: Option<OwnedFd>,
 }
 
 #[derive(Debug, Clone)]
@@ -117,16 +123,22 @@ impl Memcached {
         self.signal(Signal::CONT);
     }
 
-    /// Ends the process at once; its port refuses from then on.
+    /// Ends the process at once; its port refuses from then on, and stays its own.
     pub(crate) fn kill(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
+        if let (Place::Tcp(addr), None) = (&self.place, &self.hold) {
+            self.hold = hold(*addr).ok();
+        }
     }
 
     /// Ends the process if it still runs and starts another, empty one in its place.
     pub(crate) fn restart_on_same_port(&mut self) {
         self.kill();
         for _ in 0..RESTARTS {
+            if !HELD_PORT_CAN_BE_LISTENED_ON {
+                self.hold = None;
+            }
             let mut command = command(&self.args);
             match &self.place {
                 Place::Tcp(addr) => command
@@ -136,6 +148,7 @@ impl Memcached {
             };
             self.child = command.spawn().expect("memcached starts");
             if wait(&mut self.child, || self.place.accepts().then_some(())).is_ok() {
+                self.hold = None;
                 return;
             }
             self.kill();
@@ -144,7 +157,7 @@ impl Memcached {
     }
 
     fn ready(child: Child, args: Vec<String>, place: Place) -> Self {
-        let mut server = Self { child, args, place };
+        let mut server = Self { child, args, place, hold: None };
         if let Err(why) = wait(&mut server.child, || server.place.accepts().then_some(())) {
             panic!("memcached at {} {why}", server.address());
         }

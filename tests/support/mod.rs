@@ -8,5 +8,6 @@ pub(crate) mod blackhole;
 pub(crate) mod calls;
 pub(crate) mod memcached;
 pub(crate) mod over;
+pub(crate) mod ports;
 pub(crate) mod script;
 pub(crate) mod transcript;

@@ -38,6 +38,21 @@ fn a_late_reply_comes_late() {
 }
 
 #[test]
+fn what_is_late_or_dribbles_comes_at_once_when_the_faults_are_cleared() {
+    let server = TestServer::start().unwrap();
+    let hour = Duration::from_secs(3600);
+    for fault in [Fault::Late(hour), Fault::Dribble { bytes: 1, pause: hour }] {
+        server.fault(fault, When::next(1));
+        let mut wire = Wire::of(&server);
+        server.clear_events();
+        wire.send("delete a\r\n");
+        assert!(server.wait_for(|events| !events.is_empty(), PATIENCE));
+        server.clear_faults();
+        assert_eq!(wire.hear(1), "NOT_FOUND\r\n");
+    }
+}
+
+#[test]
 fn a_stop_does_not_wait_for_late_replies() {
     let server = TestServer::start().unwrap();
     server.fault(Fault::Late(Duration::from_secs(3600)), When::always());

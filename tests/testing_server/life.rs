@@ -3,6 +3,8 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use mcpool::testing::{Fault, TestServer, When};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 use crate::wire::{Wire, addr, stats};
 
@@ -21,6 +23,22 @@ fn a_refusing_server_keeps_its_open_connections_and_comes_back_at_the_same_addre
         assert_eq!(server.address(), address);
         assert_eq!(Wire::of(&server).ask("get a\r\n", 3), "VALUE a 0 1\r\nv\r\nEND\r\n");
     }
+}
+
+#[test]
+fn nobody_else_gets_the_port_of_a_server_that_refuses() {
+    let server = TestServer::start().unwrap();
+    // As programs bind that ask for any port; one that is not taken they get.
+    let take = || {
+        let other = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&other, &addr(&server))
+    };
+    server.refuse();
+    server.refuse();
+    assert_eq!(take(), Err(Errno::ADDRINUSE));
+    server.listen().unwrap();
+    server.stop();
+    assert_eq!(take(), Err(Errno::ADDRINUSE));
 }
 
 #[test]

@@ -14,11 +14,23 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::{ByteArray, ByteBuf, Bytes};
 use serde_json::{Value, json};
 
-use super::{general, read, stored};
+use super::{Transcoder, encode, every, general, read, stored};
 
 fn back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
-    for codec in general() {
-        let payload = stored(&codec, &value);
+    back_with(every(), value);
+}
+
+fn back_with<T: Serialize + DeserializeOwned + PartialEq + Debug>(
+    codecs: impl IntoIterator<Item = Transcoder>,
+    value: T,
+) {
+    for codec in codecs {
+        let payload = match encode(&codec, &value) {
+            Ok(payload) => payload,
+            // Java's and PHP's integers end at i64.
+            Err(error) if error.to_string().contains(" is beyond ") => continue,
+            Err(error) => panic!("{error}"),
+        };
         match read::<T>(&codec, &payload) {
             Ok(read) => assert_eq!(read, value, "{codec:?} stored {payload:?}"),
             Err(error) => panic!("{value:?} with {codec:?}: {error}"),
@@ -28,6 +40,11 @@ fn back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
 
 macro_rules! back {
     ($($value:expr),+ $(,)?) => {$( back($value); )+};
+}
+
+/// For what a client without a sign for bytes, or with one for `null` only, cannot tell apart.
+macro_rules! back_if_told {
+    ($($value:expr),+ $(,)?) => {$( back_with(general(), $value); )+};
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -259,7 +276,8 @@ fn enums_of_all_representations_come_back_equal() {
     back![Internal::Unit, Internal::New(Empty {}), Internal::Struct { a: 1, f: 0.3 }];
     back![Adjacent::Unit, Adjacent::New(5), Adjacent::Tuple(1, 2), Adjacent::Struct { a: 9 }];
     back![Untagged::Struct { a: 1 }, Untagged::Texts(vec!["a".to_owned()]), Untagged::Nothing(())];
-    back![Untagged::Bytes(b"abc".to_vec()), Untagged::Bytes(vec![200]), Colour::Red];
+    back_if_told![Untagged::Bytes(b"abc".to_vec()), Untagged::Bytes(vec![200])];
+    back![Colour::Red];
     let plain = &general()[..1];
     for codec in plain {
         for value in [Untagged::Number(-5), Untagged::Float(0.5), Untagged::Flag(true)] {
@@ -271,7 +289,8 @@ fn enums_of_all_representations_come_back_equal() {
 #[test]
 fn json_values_come_back_equal() {
     back![json!(null), json!({"a": [1, 2.5, null, {"b": "c"}]}), json!([1, "a"]), json!(["a"])];
-    back![json!([1, 2, 3]), json!([]), json!({}), json!("text"), json!([null])];
+    back![json!([1, 2, 3]), json!({}), json!("text"), json!([null])];
+    back_if_told![json!([])];
     for codec in [super::json(), super::whalin()] {
         for value in [json!(5), json!(-5), json!(i64::MAX), json!(2.5), json!(true)] {
             assert_eq!(read::<Value>(&codec, &stored(&codec, &value)).unwrap(), value);
@@ -284,8 +303,9 @@ fn json_values_come_back_equal() {
 #[test]
 fn a_stored_none_is_a_value_of_its_own() {
     back![None::<u32>, Some(5_u32), None::<String>, None::<Vec<u8>>, None::<User>, Some(user())];
-    back![Some(()), None::<()>, New(None::<u8>), New(Some(1_u8)), Some(json!(null)), None::<Value>];
-    back![Some(Unit), Some(Colour::Red), Some(String::new()), Some(false)];
+    back_if_told![Some(()), None::<()>, Some(Unit), Some(json!(null)), None::<Value>];
+    back![New(None::<u8>), New(Some(1_u8))];
+    back![Some(Colour::Red), Some(String::new()), Some(false)];
     for codec in general() {
         let none = stored(&codec, &None::<u32>);
         assert!(none.1.is_empty());

@@ -2,6 +2,8 @@
 
 mod compressed;
 mod custom;
+mod dialects;
+mod foreign;
 mod golden;
 mod golden_java;
 mod golden_others;
@@ -36,6 +38,12 @@ fn raw() -> Transcoder {
 /// Every codec that takes any value, with both settings.
 fn general() -> [Transcoder; 4] {
     [json(), transcoder(Codec::Json, true), whalin(), transcoder(Codec::Whalin, true)]
+}
+
+/// The same, and those of the other clients.
+fn every() -> Vec<Transcoder> {
+    let codecs = Codec::SHIPPED.into_iter().filter(|codec| !matches!(codec, Codec::Raw));
+    codecs.flat_map(|codec| [transcoder(codec.clone(), false), transcoder(codec, true)]).collect()
 }
 
 fn encode<T: Serialize + ?Sized>(

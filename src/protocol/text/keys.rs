@@ -32,6 +32,11 @@ impl Asked {
         Self { start, end: at + len, cursor: (start, 0), answered: 0 }
     }
 
+    /// All keys of the line, with blanks in between.
+    pub(crate) fn keys<'w>(&self, wire: &'w [u8]) -> &'w [u8] {
+        wire.get(self.start..self.end).unwrap_or_default()
+    }
+
     /// Where the next line begins.
     pub(crate) fn next_line(&self) -> usize {
         self.end + b"\r\n".len()
@@ -39,8 +44,7 @@ impl Asked {
 
     /// How many keys the line asks for.
     pub(crate) fn count(&self, wire: &[u8]) -> u32 {
-        let keys = wire.get(self.start..self.end).unwrap_or_default();
-        (1..).zip(keys.split(|b| *b == b' ')).last().map_or(0, |(count, _)| count)
+        (1..).zip(self.keys(wire).split(|b| *b == b' ')).last().map_or(0, |(count, _)| count)
     }
 
     /// The number in its line of a key that is answered now, unless it was not asked for or was

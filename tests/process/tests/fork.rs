@@ -1,8 +1,7 @@
 //! A forked child that uses the client it inherited never disturbs its parent's connections.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../../support/memcached.rs"]
-mod memcached;
+#[path = "../../support/mod.rs"]
+mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use mcpool::testing::{Event, TestServer};
 use mcpool::{Client, ErrorKind, NodeState, Ttl};
 use mcpool_process_tests::fork;
-use memcached::Memcached;
+use support::memcached::Memcached;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

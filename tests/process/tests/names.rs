@@ -2,9 +2,8 @@
 //!
 //! The program's own `getaddrinfo` stands before the system's.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../../support/blackhole.rs"]
-mod blackhole;
+#[path = "../../support/mod.rs"]
+mod support;
 
 use std::ffi::{CStr, c_char};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,9 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use blackhole::blackhole;
 use mcpool::testing::TestServer;
 use mcpool::{BackOff, Client, ClientBuilder, NodeState, Ttl};
+use support::blackhole::blackhole;
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);

@@ -1,16 +1,15 @@
 //! Signals: interrupted system calls go on, and a write to a closed connection never ends the process.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../../support/blackhole.rs"]
-mod blackhole;
+#[path = "../../support/mod.rs"]
+mod support;
 
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use blackhole::blackhole;
 use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, ClientBuilder, ErrorKind, Failover, Ttl};
 use mcpool_process_tests::{default_sigpipe, fork, interrupted};
+use support::blackhole::blackhole;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

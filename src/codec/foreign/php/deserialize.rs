@@ -37,10 +37,11 @@ struct Array<'s, 'de> {
 /// A key, which PHP turns into an integer when it looks like one.
 struct Key<'de>(Token<'de>);
 
+/// What the check would have found before.
 fn broken(why: Unreadable) -> Error {
     match why {
         Unreadable::Mismatch(error) => error,
-        other => Error::custom(format_args!("{other:?}")),
+        _ => Error::custom("no plain PHP value"),
     }
 }
 

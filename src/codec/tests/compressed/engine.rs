@@ -6,11 +6,15 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
 use super::{marked, unreadable};
-use crate::codec::tests::{read, stored};
+use crate::codec::tests::{read, stored, unhex};
 use crate::codec::{Codec, DecodeErrorKind, Settings, Transcoder};
 
 fn above(codec: Codec, bytes: usize) -> Transcoder {
     Transcoder::new(codec, Settings { compress_above: Some(bytes), ..Settings::default() })
+}
+
+fn dalli(codec: &Codec) -> bool {
+    matches!(codec, Codec::Dalli | Codec::DalliJson)
 }
 
 fn limited(codec: Codec, max_inflated: usize) -> Transcoder {
@@ -35,8 +39,8 @@ fn values_are_compressed_under_each_clients_mark_and_read_again() {
     for (codec, flags, sample) in marked() {
         let compressing = above(codec.clone(), 1000);
         let (our_flags, bytes) = stored(&compressing, &text);
-        // Dalli with JSON quotes the string, and says so.
-        let flags = if matches!(codec, Codec::DalliJson) { flags | 1 } else { flags };
+        // Dalli serializes the string, too, and says so.
+        let flags = if dalli(&codec) { flags | 1 } else { flags };
         assert_eq!(our_flags, flags, "{codec:?}");
         assert!(bytes.len() < 200 && bytes.len() > sample.len(), "{codec:?} {}", bytes.len());
         let same_form = |at: usize| bytes[at..at + 2] == sample[at..at + 2];
@@ -64,8 +68,7 @@ fn the_recorded_form_of_each_client_is_read() {
 
 #[test]
 fn what_would_not_shrink_is_stored_plain() {
-    for (codec, ..) in marked().into_iter().filter(|(codec, ..)| !matches!(codec, Codec::DalliJson))
-    {
+    for (codec, ..) in marked().into_iter().filter(|(codec, ..)| !dalli(codec)) {
         let compressing = above(codec.clone(), 0);
         let plain = Transcoder::new(codec, Settings::default());
         assert_eq!(stored(&compressing, &noise(5000)), stored(&plain, &noise(5000)));
@@ -166,4 +169,30 @@ fn xmemcacheds_zlib_under_the_mark_of_gzip_is_read() {
         let codec = Transcoder::new(codec, Settings::default());
         assert_eq!(read::<Vec<u8>>(&codec, &(2, super::ZLIB.to_vec())).unwrap(), b"hello");
     }
+}
+
+/// Also where Whalin's client kept what compression had made larger.
+#[test]
+fn what_whalins_client_compressed_is_read() {
+    let codec = Transcoder::new(Codec::Whalin, Settings::default());
+    let mut values = 0;
+    let file = include_str!("../../../../tests/vectors/whalin-compressed.tsv");
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        let [kind, value, flags, hex] =
+            <[&str; 4]>::try_from(line.split('\t').collect::<Vec<_>>()).expect(line);
+        let value: String = serde_json::from_str(value).expect(line);
+        let stored = (flags.parse().expect(line), unhex(hex));
+        if kind.starts_with("String") {
+            let text = match value.strip_prefix("x*") {
+                Some(length) => "x".repeat(length.parse().expect(length)),
+                None => value,
+            };
+            assert!(read::<String>(&codec, &stored).unwrap() == text, "{line}");
+            values += 1;
+        } else {
+            let kind = unreadable::<String>(&codec, stored.0, &stored.1).kind();
+            assert_eq!(kind, DecodeErrorKind::JavaObject, "{line}");
+        }
+    }
+    assert_eq!(values, 12);
 }

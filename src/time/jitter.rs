@@ -4,20 +4,26 @@ use std::time::Duration;
 
 /// A small generator (xorshift64*): spreads well enough, and repeats from its seed.
 #[derive(Debug)]
-pub(super) struct Jitter(u64);
+pub(crate) struct Jitter(u64);
 
 impl Jitter {
-    pub(super) fn new(seed: u64) -> Self {
+    /// Where it begins: near seeds give different times.
+    pub(crate) fn new(seed: u64) -> Self {
         // Similar seeds start far apart, and none at zero, where the generator would stay.
         Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).max(1))
     }
 
     /// A time within a fifth of `about` to either side, and not above `max`.
-    pub(super) fn spread(&mut self, about: Duration, max: Duration) -> Duration {
+    pub(crate) fn spread(&mut self, about: Duration, max: Duration) -> Duration {
         let low = about - about / 5;
         let high = about.saturating_add(about / 5).min(max).max(low);
+        low + self.below(high - low)
+    }
+
+    /// Any time from zero to not quite `most`.
+    pub(crate) fn below(&mut self, most: Duration) -> Duration {
         // A 65536th is fine enough.
-        low + (high - low) / (1 << 16) * u32::from(self.random())
+        most / (1 << 16) * u32::from(self.random())
     }
 
     fn random(&mut self) -> u16 {

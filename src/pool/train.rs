@@ -1,0 +1,152 @@
+//! Requests of several callers on one connection: sent as one, and each caller brought its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::error::PoolError;
+use super::exchange::turned_away;
+use super::lease::Live;
+use super::load::{Load, Seat, shares};
+use super::ticket::Ticket;
+use crate::net::NetError;
+use crate::protocol::{Batch, Reply};
+use crate::time::Deadline;
+
+/// A caller's request, and until when its answer is of use.
+#[derive(Debug, Default)]
+pub(super) struct Rider {
+    pub(super) batch: Batch<'static>,
+    pub(super) until: Option<Deadline>,
+}
+
+/// What becomes of a request that was taken along.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// Its answer, or why there is none.
+    Reply(Result<Reply, PoolError>),
+    /// Nothing yet: a "no" to several requests at once says nothing of each, so it has to be asked alone.
+    Alone,
+    /// The train on which it has this seat, to be conducted further.
+    Conduct(Box<Train>, usize),
+}
+
+/// Where an arrival is awaited.
+pub(super) type RiderTicket = Ticket<Live, Rider, Arrival>;
+
+/// A connection with the requests of several callers under way.
+#[derive(Debug)]
+pub(super) struct Train {
+    pub(super) live: Live,
+    batch: Batch<'static>,
+    /// In the order of their requests.
+    seats: Vec<Seat>,
+    /// How many of them got their answer.
+    arrived: usize,
+    since: Instant,
+    /// Whether its silence was counted against the server: once is enough.
+    pub(super) blamed: bool,
+}
+
+impl Train {
+    /// Puts the requests together and begins; the conductor's seat comes with it.
+    pub(super) fn new(
+        mut live: Live,
+        own: &Batch<'static>,
+        tickets: &[Arc<RiderTicket>],
+        now: Instant,
+    ) -> (Self, usize) {
+        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets);
+        live.connection.begin(&load.batch, now);
+        let Load { batch, seats, conductor } = load;
+        (Self { live, batch, seats, arrived: 0, since: now, blamed: false }, conductor)
+    }
+
+    /// Sends what is left and waits for something to come back; true when nothing more is to come.
+    pub(super) fn step(&mut self, until: Deadline, busy_poll: Duration) -> Result<bool, NetError> {
+        self.live.connection.step(&mut self.batch, until, busy_poll)
+    }
+
+    /// Reads what has come, without waiting; true when nothing more is to come.
+    pub(super) fn collect(&mut self) -> Result<bool, NetError> {
+        self.live.connection.collect(&mut self.batch)
+    }
+
+    /// Hands out the answers that are here; the one for seat `own` comes back, and so does word of a server that
+    /// turned the connection away.
+    pub(super) fn deliver(&mut self, own: usize) -> Result<Option<Arrival>, NetError> {
+        let mut mine = None;
+        while let Some(request) = self.seats.get(self.arrived).map(|seat| seat.request) {
+            let Some(reply) = self.live.connection.take(request) else { break };
+            if request == 0 {
+                if let Some(e) = turned_away(Some(&reply)) {
+                    return Err(e);
+                }
+            }
+            let rest = self.seats.iter_mut().enumerate().skip(self.arrived);
+            let sharing = rest.take_while(|(_, seat)| seat.request == request);
+            let sharing: Vec<_> = sharing.map(|(i, seat)| (i, seat.ticket.take())).collect();
+            self.arrived += sharing.len();
+            for ((i, ticket), arrival) in sharing.iter().zip(shares(reply, sharing.len())) {
+                match ticket {
+                    _ if *i == own => mine = Some(arrival),
+                    // Who has given up needs none.
+                    Some(ticket) => drop(ticket.answer(arrival)),
+                    None => {}
+                }
+            }
+        }
+        Ok(mine)
+    }
+
+    /// Tells everyone who has no answer why; the one for seat `own` comes back.
+    pub(super) fn fail(&mut self, own: usize, e: &NetError) -> Option<Arrival> {
+        let mut mine = None;
+        let written = if e.is_dial() { 0 } else { self.live.connection.sent() };
+        for (i, seat) in self.seats.iter_mut().enumerate().skip(self.arrived) {
+            let sent = self.batch.sent_whole(seat.request, written);
+            let arrival = Arrival::Reply(Err(PoolError::Net(e.again(sent))));
+            match seat.ticket.take() {
+                _ if i == own => mine = Some(arrival),
+                Some(ticket) => drop(ticket.answer(arrival)),
+                None => {}
+            }
+        }
+        self.arrived = self.seats.len();
+        mine
+    }
+
+    /// Hands the train to a rider who waits for an answer and has time left; it comes back if there is none.
+    pub(super) fn hand_over(mut self: Box<Self>, now: Instant) -> Option<Box<Self>> {
+        for i in self.arrived..self.seats.len() {
+            let Some(seat) = self.seats.get_mut(i) else { continue };
+            if seat.until.is_some_and(|until| until.passed(now)) {
+                continue;
+            }
+            let Some(ticket) = seat.ticket.take() else { continue };
+            match ticket.answer(Arrival::Conduct(self, i)) {
+                Some(Arrival::Conduct(train, _)) => self = train,
+                _ => return None,
+            }
+        }
+        Some(self)
+    }
+
+    /// The error of the conductor whose deadline has passed.
+    pub(super) fn late(&self, own: usize, e: &NetError) -> Arrival {
+        let request = self.seats.get(own).map_or(0, |seat| seat.request);
+        let sent = self.batch.sent_whole(request, self.live.connection.sent());
+        Arrival::Reply(Err(PoolError::Net(e.again(sent))))
+    }
+
+    /// How many got an answer, and how long it took.
+    pub(super) fn arrived(&self, now: Instant) -> (usize, Duration) {
+        (self.arrived, now.saturating_duration_since(self.since))
+    }
+
+    /// The connection, with the buffers for its next train.
+    pub(super) fn into_live(self) -> Live {
+        let mut live = self.live;
+        live.scratch = self.batch.into_scratch();
+        live
+    }
+}
