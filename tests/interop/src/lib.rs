@@ -13,3 +13,6 @@ mod binary;
 #[allow(dead_code)]
 #[path = "../../support/memcached.rs"]
 mod memcached;
+#[allow(dead_code)]
+#[path = "../../support/ports.rs"]
+mod ports;
