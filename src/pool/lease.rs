@@ -11,7 +11,7 @@ use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
 /// A socket unused for this long is looked at before it is used.
-const IDLE_CHECK: Duration = Duration::from_secs(1);
+pub(super) const IDLE_CHECK: Duration = Duration::from_secs(1);
 
 /// An open connection with its permit, in a box: it changes hands often, and is large.
 pub(super) type Live = Box<Opened>;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::lease::answers;
+use super::lease::{IDLE_CHECK, Live, answers};
 use super::line::Use;
 use super::node::NodePool;
 use crate::health::{Failure, Gate};
@@ -13,7 +13,19 @@ impl NodePool {
     /// One pass: closes what is idle or old, then opens up to the minimum while the node answers.
     pub(super) fn tend(&self, now: Instant) {
         self.discard_all(self.line.take_idle(|live, stay| self.is_surplus(live, stay, now)));
+        self.discard_dead(now);
         self.open_up_to(self.config.min_connections);
+    }
+
+    /// Looks at what has been idle for a while, and closes what the server closed.
+    fn discard_dead(&self, now: Instant) {
+        let long_idle = |live: &Live| now.saturating_duration_since(live.used) >= IDLE_CHECK;
+        // Out of the line, since a look is a system call.
+        for live in self.line.take_idle(|live, _| long_idle(live)) {
+            let fit = live.connection.is_quiet();
+            let gone = if fit { self.line.give_back(live, Use::Alone) } else { Some(live) };
+            self.discard_all(gone.into_iter().collect());
+        }
     }
 
     /// Opens connections until `want` are open; stops at the first failure.

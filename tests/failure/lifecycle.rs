@@ -67,6 +67,16 @@ fn what_is_idle_above_the_minimum_is_closed() {
 }
 
 #[test]
+fn what_the_server_closed_while_it_lay_idle_is_closed_though_nobody_calls() {
+    let server = TestServer::start().expect("a port");
+    let address = server.address();
+    let client = tended(&server).min_connections(0).build().expect("settings");
+    client.get::<String>("k").expect("read");
+    server.close_connections();
+    until("it is noticed", || status(&client, &address).connections == 0);
+}
+
+#[test]
 fn connections_that_are_too_old_are_replaced_though_nobody_calls() {
     let server = TestServer::start().expect("a port");
     let client = tended(&server)
