@@ -73,7 +73,8 @@ pub enum Preset {
     /// pymemcache's `HashClient` with `pickle_serde` or `compressed_serde` (`pymemcache`). Without a serde it is
     /// this with [`Codec::Gomemcache`].
     Pymemcache,
-    /// python-memcached (`python_memcached`).
+    /// python-memcached (`python_memcached`) from 1.60 on; before that one key in 32 768 has another server, see
+    /// [`Placement::PythonMemcached159`].
     PythonMemcached,
     /// python-binary-memcached's `DistributedClient` (`python_binary_memcached`).
     PythonBinaryMemcached,

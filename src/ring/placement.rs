@@ -227,14 +227,13 @@ impl Placement {
     pub const Uhashring: Self =
         Self::new(Dialect::Plain, ring(UHASHRING), KeyHash::Md5Be, NameForm::HostPort);
 
-    /// python-memcached (`python_memcached`): bits 16 to 30 of the CRC-32, modulo the servers, each repeated by its weight.
-    pub const PythonMemcached: Self = Self::new(
-        Dialect::C,
-        modulo(Take::MiddleOrOne, Buckets::Weighted),
-        KeyHash::Crc32,
-        NameForm::HostPort,
-    )
-    .retrying(Retry::Chained { tries: 10 });
+    /// python-memcached from 1.60 on (`python_memcached`): bits 16 to 30 of the CRC-32, modulo the servers, each repeated
+    /// by its weight.
+    pub const PythonMemcached: Self = Self::python_memcached(Take::Middle);
+
+    /// python-memcached up to 1.59 (`python_memcached_1_59`): the same, but with 1 where these bits are 0, as in one key of
+    /// 32 768.
+    pub const PythonMemcached159: Self = Self::python_memcached(Take::MiddleOrOne);
 
     /// Perl's `Cache::Memcached` (`perl`): the same but for where failed servers' keys go.
     pub const Perl: Self = Self::new(
@@ -327,6 +326,7 @@ impl Named for Placement {
         (Self::Rendezvous, "rendezvous"),
         (Self::Uhashring, "uhashring"),
         (Self::PythonMemcached, "python_memcached"),
+        (Self::PythonMemcached159, "python_memcached_1_59"),
         (Self::Perl, "perl"),
         (Self::Dalli, "dalli"),
         (Self::Gomemcache, "gomemcache"),
@@ -346,6 +346,12 @@ impl Placement {
     const fn whalin(table: Table, hash: KeyHash) -> Self {
         let found = Self::new(Dialect::Java, table, hash, NameForm::Address);
         found.retrying(Retry::Prefixed { tries: 10_000 })
+    }
+
+    const fn python_memcached(take: Take) -> Self {
+        let table = modulo(take, Buckets::Weighted);
+        let found = Self::new(Dialect::C, table, KeyHash::Crc32, NameForm::HostPort);
+        found.retrying(Retry::Chained { tries: 10 })
     }
 
     const fn retrying(mut self, retry: Retry) -> Self {

@@ -177,3 +177,12 @@ fn keys_of_failed_servers_live_where_the_originals_take_them() {
     }
     assert_eq!(compared, 240);
 }
+
+/// The CRC-32 of the key has nothing in bits 16 to 30. What 1.59 and 1.62 of the client make of it was read off their hash.
+#[test]
+fn a_hash_of_0_is_1_in_old_versions_of_python_memcached_only() {
+    let set = &recorded()["sets"]["3_equal_default_port"];
+    for (placement, home) in [(Placement::PythonMemcached159, 1), (Placement::PythonMemcached, 0)] {
+        assert_eq!(ring(placement, set, false).primary(b"ob", None), home, "{placement}");
+    }
+}
