@@ -14,7 +14,10 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 )
 
-var client *memcache.Client
+var (
+	client *memcache.Client
+	list   *memcache.ServerList
+)
 
 func unhex(word string) []byte {
 	if word == "-" {
@@ -45,8 +48,9 @@ func perform(verb string, words []string) (string, error) {
 			address := strings.TrimPrefix(word, "server=")
 			servers = append(servers, address[:strings.LastIndex(address, ":")])
 		}
-		client = memcache.New(servers...)
-		return "ok", nil
+		list = new(memcache.ServerList)
+		client = memcache.NewFromSelector(list)
+		return "ok", list.SetServers(servers...)
 	case "set":
 		if words[1] != "bytes" && words[1] != "text" {
 			return "", fmt.Errorf("gomemcache has no %s", words[1])
@@ -81,6 +85,9 @@ func perform(verb string, words []string) (string, error) {
 			return "miss", nil
 		}
 		return fmt.Sprintf("count %d", count), err
+	case "where":
+		server, err := list.PickServer(string(unhex(words[0])))
+		return fmt.Sprintf("server %v", server), err
 	}
 	return "", fmt.Errorf("unknown verb %s", verb)
 }

@@ -141,6 +141,14 @@ class PythonMemcached(WithPrefixInCallsForMany):
     def incr(self, key, by):
         return self.client.incr(key, by)
 
+    def where(self, key):
+        # As its _get_server does it, but without a connection.
+        import memcache
+
+        buckets = self.client.buckets
+        server = buckets[memcache.serverHashFunction(key.encode()) % len(buckets)]
+        return "%s:%s" % server.address
+
 
 def open_client(kind, words):
     servers, options = [], {}

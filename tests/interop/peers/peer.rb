@@ -79,6 +79,10 @@ class Peer
     when 'incr'
       count = @client.incr(key_of(words[0]), words[1].to_i)
       count ? "count #{count}" : 'miss'
+    when 'where'
+      # As its ring does it, but without a connection.
+      ring = @client.send(:ring)
+      "server #{ring.send(:server_for_hash_key, ring.send(:hash_for, key_of(words[0]))).name}"
     else
       raise "unknown verb #{verb}"
     end

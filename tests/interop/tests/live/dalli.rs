@@ -101,3 +101,8 @@ fn long_keys_in_a_namespace() {
     let options = &[("raw", "true"), ("compress", "false"), ("namespace", "site")];
     Case { options, prefix: "site:", letters: Letters::Ascii, ..RAW }.long_keys();
 }
+
+#[test]
+fn same_servers_for_very_many_keys() {
+    RAW.same_servers_for(100_000);
+}

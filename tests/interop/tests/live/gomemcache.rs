@@ -43,3 +43,8 @@ fn counters() {
 fn same_servers() {
     GO.same_servers();
 }
+
+#[test]
+fn same_servers_for_very_many_keys() {
+    GO.same_servers_for(100_000);
+}

@@ -44,3 +44,8 @@ fn same_servers_with_a_prefix() {
 fn same_servers() {
     PYTHON.same_servers();
 }
+
+#[test]
+fn same_servers_for_very_many_keys() {
+    PYTHON.same_servers_for(100_000);
+}
