@@ -47,5 +47,6 @@ fn same_servers() {
 
 #[test]
 fn same_servers_for_very_many_keys() {
-    PYTHON.same_servers_for(100_000);
+    // Without weights the keys whose hash is 0 show: its version 1.59 took 1 for it.
+    Case { weighted: false, ..PYTHON }.same_servers_for(100_000);
 }
