@@ -71,10 +71,11 @@ static void print_error(memcached_return_t why)
     printf("error %s", memcached_strerror(client, why));
 }
 
-/* Behaviors and servers take effect in the order in which they are given. */
+/* Behaviors take effect in the order in which they are given, before the servers are added; late_hash does so behind them. */
 static void open_client(void)
 {
     char *word;
+    uint64_t late_hash = MEMCACHED_HASH_MAX;
     if (client != NULL) memcached_free(client);
     client = memcached_create(NULL);
     memcached_behavior_set(client, MEMCACHED_BEHAVIOR_TCP_NODELAY, 1);
@@ -90,6 +91,8 @@ static void open_client(void)
             result = memcached_server_add_with_weight(client, value, (in_port_t)atoi(port), (uint32_t)atoi(weight));
         } else if (strcmp(word, "prefix") == 0) {
             result = memcached_callback_set(client, MEMCACHED_CALLBACK_PREFIX_KEY, value);
+        } else if (strcmp(word, "late_hash") == 0) {
+            result = find(values, value, &late_hash) ? MEMCACHED_SUCCESS : MEMCACHED_INVALID_ARGUMENTS;
         } else if (find(behaviors, word, &behavior) && find(values, value, &number)) {
             result = memcached_behavior_set(client, (memcached_behavior_t)behavior, number);
         }
@@ -98,6 +101,7 @@ static void open_client(void)
             return;
         }
     }
+    if (late_hash != MEMCACHED_HASH_MAX) memcached_behavior_set(client, MEMCACHED_BEHAVIOR_HASH, late_hash);
     printf("ok");
 }
 

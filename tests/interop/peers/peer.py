@@ -150,6 +150,56 @@ class PythonMemcached(WithPrefixInCallsForMany):
         return "%s:%s" % server.address
 
 
+class Bmemcached:
+    """python-binary-memcached, which has the binary protocol only."""
+
+    # With it a counter that is missing is not made.
+    NEVER_MAKE = 0xFFFFFFFF
+    NOT_FOUND = 1
+
+    def __init__(self, servers, options):
+        from bmemcached import DistributedClient
+
+        self.client = DistributedClient([f"{host}:{port}" for host, port, _ in servers])
+
+    @staticmethod
+    def version():
+        from importlib.metadata import version
+
+        return f"python-binary-memcached {version('python-binary-memcached')}"
+
+    def set(self, key, value, seconds):
+        return self.client.set(key, value, time=seconds)
+
+    def get(self, key):
+        return self.client.get(key)
+
+    def get_many(self, keys):
+        return self.client.get_multi(keys)
+
+    def incr(self, key, by):
+        from bmemcached.exceptions import MemcachedException
+
+        try:
+            return self.client.incr(key, by, time=self.NEVER_MAKE)
+        except MemcachedException as error:
+            if error.code == self.NOT_FOUND:
+                return None
+            raise
+
+    def where(self, key):
+        server = self.client._get_server(key)
+        return f"{server.host}:{server.port}"
+
+
+KINDS = {
+    "bmemcached": Bmemcached,
+    "pylibmc": Pylibmc,
+    "pymemcache": Pymemcache,
+    "python_memcached": PythonMemcached,
+}
+
+
 def open_client(kind, words):
     servers, options = [], {}
     for word in words:
@@ -184,7 +234,7 @@ def perform(client, verb, words):
 
 
 def main():
-    kind = {"pymemcache": Pymemcache, "pylibmc": Pylibmc, "python_memcached": PythonMemcached}[sys.argv[1]]
+    kind = KINDS[sys.argv[1]]
     client = None
     for line in sys.stdin:
         verb, *words = line.split()

@@ -20,6 +20,8 @@ pub(crate) struct Case<'a> {
     pub(crate) codec: Option<Codec>,
     /// What stands before its keys on the servers.
     pub(crate) prefix: &'a str,
+    /// Whether the prefix counts where a key chooses its server, if not as the preset says.
+    pub(crate) hash_prefix: Option<bool>,
     /// What its keys may be made of.
     pub(crate) letters: Letters,
     /// Whether its servers get weights.
@@ -37,6 +39,7 @@ impl Case<'_> {
         placement: None,
         codec: None,
         prefix: "",
+        hash_prefix: None,
         letters: Letters::Unicode,
         weighted: false,
         host: None,
@@ -50,7 +53,10 @@ impl Case<'_> {
     }
 
     pub(crate) fn set_up(&self, builder: ClientBuilder) -> ClientBuilder {
-        let builder = set_up(builder, self.preset, self.placement).key_prefix(self.prefix);
+        let mut builder = set_up(builder, self.preset, self.placement).key_prefix(self.prefix);
+        if let Some(on) = self.hash_prefix {
+            builder = builder.hash_prefix(on);
+        }
         match &self.codec {
             Some(codec) => builder.codec(codec.clone()),
             None => builder,

@@ -102,6 +102,12 @@ fn same_servers_consistent_with_each_hash() {
 }
 
 #[test]
+fn same_servers_consistent_with_a_hash_set_late() {
+    let options = &[("distribution", "consistent"), ("late_hash", "md5")];
+    Case { options, placement: Some("libmemcached_late_hash+md5"), ..CONSISTENT }.same_servers();
+}
+
+#[test]
 fn same_servers_consistent_for_very_many_keys() {
     CONSISTENT.same_servers_for(100_000);
 }
@@ -126,6 +132,12 @@ fn same_servers_as_spymemcached() {
     let options = &[("distribution", "spy"), ("hash", "md5")];
     Case { options, placement: Some("libmemcached_consistent+md5+slashed"), ..DEFAULT }
         .same_servers();
+}
+
+#[test]
+fn same_servers_with_a_prefix_that_counts() {
+    let options = &[("hash_with_prefix_key", "1"), ("prefix", "site:")];
+    Case { options, prefix: "site:", hash_prefix: Some(true), ..DEFAULT }.same_servers();
 }
 
 #[test]

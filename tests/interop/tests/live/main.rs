@@ -5,6 +5,7 @@ mod samples;
 mod servers;
 mod values;
 
+mod bmemcached;
 mod dalli;
 mod gomemcache;
 mod libmemcached;
