@@ -1,18 +1,16 @@
 //! The one error: what was tried, on which server, for which key, how long it took, and what to do now.
 
+mod causes;
+mod text;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::codec::{DecodeError, EncodeError};
-use crate::protocol::{Refusal, RefusalKind, Verb, Violation};
-use crate::types::{KeyError, ServerError, TtlError};
+use crate::protocol::Verb;
 
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// Keys longer than this are cut in messages.
-const SHOWN_KEY: usize = 80;
 
 /// Why a call could not find out, or could not do, what was asked.
 ///
@@ -25,7 +23,8 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     phase: Option<Phase>,
-    verb: Option<Verb>,
+    /// What was tried: the command, or the method where no command stands for it.
+    call: Option<&'static str>,
     server: Option<Arc<str>>,
     key: Option<Box<[u8]>>,
     elapsed: Option<Duration>,
@@ -107,7 +106,7 @@ impl Error {
         Self(Arc::new(Inner {
             kind,
             phase: None,
-            verb: None,
+            call: None,
             server: None,
             key: None,
             elapsed: None,
@@ -211,7 +210,7 @@ impl Error {
 
     pub(crate) fn with_call(mut self, verb: Verb, key: Option<&[u8]>) -> Self {
         let inner = self.inner();
-        inner.verb = Some(verb);
+        inner.call = Some(verb.name());
         if inner.key.is_none() {
             inner.key = key.map(Into::into);
         }
@@ -219,6 +218,12 @@ impl Error {
         if verb.is_read() {
             inner.fate = Fate::NotApplied;
         }
+        self
+    }
+
+    /// As [`Self::with_call`] where no command stands for what was tried.
+    pub(crate) fn with_method(mut self, method: &'static str) -> Self {
+        self.inner().call = Some(method);
         self
     }
 
@@ -250,146 +255,8 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.0;
-        if let Some(verb) = inner.verb {
-            write!(f, "{verb} ")?;
-            if let Some(key) = &inner.key {
-                write!(f, "{} ", Shown(key))?;
-            }
-            if let Some(server) = &inner.server {
-                write!(f, "on {server} ")?;
-            }
-            f.write_str("failed")?;
-            if let Some(phase) = inner.phase {
-                write!(f, " while {phase}")?;
-            }
-            if let Some(elapsed) = inner.elapsed {
-                write!(f, " after {elapsed:.1?}")?;
-            }
-            f.write_str(": ")?;
-        } else if let Some(server) = &inner.server {
-            write!(f, "{server}: ")?;
-        }
-        f.write_str(&inner.detail)?;
-        if inner.fate == Fate::Unknown {
-            f.write_str("; it may have been applied")?;
-        }
-        match inner.kind.advice() {
-            "" => Ok(()),
-            advice => write!(f, "; {advice}"),
-        }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({:?}: {self})", self.0.kind)
-    }
-}
-
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_deref().map(|s| s as _)
-    }
-}
-
-impl ErrorKind {
-    /// What a reader of the message can do about it.
-    fn advice(self) -> &'static str {
-        match self {
-            Self::Timeout => "look at the server's load and network, or raise `timeout`",
-            Self::PoolExhausted => {
-                "raise `max_connections` or `timeout`, or call from fewer threads"
-            }
-            Self::OutOfResources => "look for leaks in this process, or raise its limits",
-            Self::ServerDown => "it is tried again by itself after a short pause",
-            Self::ConnectionLost => "the connection was closed and the next call opens another",
-            Self::Protocol => "check that the address is a memcached's; the connection was closed",
-            Self::NotANumber => "store counters with `set_counter` or as decimal text",
-            Self::Substituted => "delete again once its own server is back",
-            _ => "",
-        }
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Prepare => "preparing the request",
-            Self::Wait => "waiting for a connection",
-            Self::Resolve => "resolving the name",
-            Self::Connect => "connecting",
-            Self::Write => "sending the request",
-            Self::Read => "reading the reply",
-            Self::Decode => "decoding the value",
-        })
-    }
-}
-
-/// A key for people: lossy, quoted, cut at a length.
-struct Shown<'a>(&'a [u8]);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = String::from_utf8_lossy(self.0.get(..SHOWN_KEY).unwrap_or(self.0));
-        let more = if self.0.len() > SHOWN_KEY { "…" } else { "" };
-        write!(f, "\"{}{more}\"", text.escape_debug())
-    }
-}
-
-impl From<KeyError> for Error {
-    fn from(e: KeyError) -> Self {
-        Self::new(ErrorKind::InvalidKey, e.to_string()).with_source(e)
-    }
-}
-
-impl From<TtlError> for Error {
-    fn from(e: TtlError) -> Self {
-        Self::new(ErrorKind::InvalidTtl, e.to_string()).with_source(e)
-    }
-}
-
-impl From<ServerError> for Error {
-    fn from(e: ServerError) -> Self {
-        Self::config("servers", &e).with_source(e)
-    }
-}
-
-impl From<EncodeError> for Error {
-    fn from(e: EncodeError) -> Self {
-        Self::new(ErrorKind::Encode, e.to_string()).with_phase(Phase::Prepare).with_source(e)
-    }
-}
-
-impl From<DecodeError> for Error {
-    fn from(e: DecodeError) -> Self {
-        let (text, bytes, flags) = (e.to_string(), e.bytes().to_vec(), e.flags());
-        Self::new(ErrorKind::Decode, text)
-            .with_phase(Phase::Decode)
-            .with_raw(bytes, flags)
-            .with_source(e)
-    }
-}
-
-impl From<Violation> for Error {
-    fn from(e: Violation) -> Self {
-        let kind = match e {
-            Violation::ValueTooLarge { .. } => ErrorKind::ValueTooLarge,
-            _ => ErrorKind::Protocol,
-        };
-        Self::new(kind, e.to_string()).with_phase(Phase::Read).with_source(e)
-    }
-}
-
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        let kind = match refusal.kind {
-            RefusalKind::TooLarge => ErrorKind::ValueTooLarge,
-            RefusalKind::NotANumber => ErrorKind::NotANumber,
-            _ => ErrorKind::Refused,
-        };
-        Self::new(kind, format!("the server answered `{}`", refusal.text))
     }
 }

@@ -15,8 +15,6 @@ mod deadlines;
 mod failover;
 #[path = "failure/lifecycle.rs"]
 mod lifecycle;
-#[path = "failure/messages.rs"]
-mod messages;
 #[path = "failure/names.rs"]
 mod names;
 #[path = "failure/pool.rs"]

@@ -44,10 +44,14 @@ mod noreply;
 mod parsing;
 #[path = "faults/pool.rs"]
 mod pool;
+#[path = "faults/pool_size.rs"]
+mod pool_size;
 #[path = "faults/process.rs"]
 mod process;
 #[path = "faults/proxies.rs"]
 mod proxies;
+#[path = "faults/recovery.rs"]
+mod recovery;
 #[path = "faults/server_limits.rs"]
 mod server_limits;
 #[path = "contract/stand.rs"]

@@ -10,8 +10,8 @@ use mcpool::{Client, ClientBuilder, DownAfter, Error, ErrorKind, Result, Ttl};
 
 /// Long enough that only a hang uses it up.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the first call keeps the only connection busy, while the others gather.
-const BUSY: Duration = Duration::from_millis(400);
+/// A deadline that passes while a reply is held back, and not before the call has been sent.
+const BRIEF: Duration = Duration::from_secs(2);
 
 fn settings(server: &TestServer) -> ClientBuilder {
     Client::builder()
@@ -51,12 +51,18 @@ impl Scene {
         scope: &'s Scope<'s, '_>,
         faults: impl FnOnce(&TestServer),
     ) -> ScopedJoinHandle<'s, Result<bool>> {
-        self.server.fault(Fault::Late(BUSY), When::next(1).verb("touch"));
+        self.server.fault(Fault::Late(PATIENCE), When::next(1).verb("touch"));
         faults(&self.server);
         let first = scope.spawn(|| self.client.touch("first", Ttl::NEVER));
         let asked = |events: &[Event]| events.iter().any(|e| is_command(e, "touch first 0"));
         assert!(self.server.wait_for(asked, PATIENCE), "the first call is under way");
         first
+    }
+
+    /// Lets the first call have its answer.
+    fn release<T>(&self, first: ScopedJoinHandle<'_, T>) -> T {
+        self.server.hurry();
+        done(first)
     }
 
     /// Starts a call that waits behind the others.
@@ -104,7 +110,7 @@ fn requests_that_wait_go_out_together_reads_as_one_and_each_caller_gets_its_own_
         let count = scene.gather(scope, |c| c.incr("n", 5));
         let versioned = scene.gather(scope, |c| c.gets::<u32>("n"));
         let gone = scene.gather(scope, |c| c.delete("nobody"));
-        assert!(!done(first).expect("answered"));
+        assert!(!scene.release(first).expect("answered"));
         for (n, read) in reads {
             let expected = (n != 7).then(|| format!("value {n}"));
             assert_eq!(done(read).expect("answered"), expected, "k{n}");
@@ -136,7 +142,7 @@ fn without_sharing_each_request_goes_out_by_itself() {
     thread::scope(|scope| {
         let first = scene.occupy(scope, |_| {});
         let reads = [0, 1].map(|n| scene.gather(scope, move |c| c.get::<String>(format!("k{n}"))));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         for read in reads {
             assert_eq!(done(read).expect("answered"), None);
         }
@@ -153,7 +159,7 @@ fn large_values_and_calls_for_many_keys_wait_for_a_connection_of_their_own() {
         let large = scene.gather(scope, |c| c.set("large", &large, Ttl::NEVER));
         let many = scene.gather(scope, |c| c.get_many::<String, _>(&["a", "b"]).into_result());
         let small = scene.gather(scope, |c| c.get::<String>("c"));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         done(large).expect("stored");
         assert!(done(many).expect("answered").iter().all(|(_, value)| value.is_none()));
         assert_eq!(done(small).expect("answered"), None);
@@ -168,15 +174,16 @@ fn whoever_runs_out_of_time_leaves_the_connection_to_those_who_have_some() {
     scene.client.set("k", "value", Ttl::NEVER).expect("stored");
     scene.server.clear_events();
     thread::scope(|scope| {
-        let late = Fault::Late(BUSY * 3);
+        let late = Fault::Late(PATIENCE);
         let first = scene.occupy(scope, |s| s.fault(late, When::next(1).verb("get")));
-        let hasty = scene.client.with_timeout(BUSY * 2).expect("a handle");
+        let hasty = scene.client.with_timeout(BRIEF).expect("a handle");
         // It comes first and so has the connection first.
         let hasty = scene.gather(scope, move |_| hasty.get::<String>("k"));
         let others = [0, 1].map(|_| scene.gather(scope, |c| c.get::<String>("k")));
         let count = scene.gather(scope, |c| c.incr("n", 5));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         let error = done(hasty).expect_err("too late");
+        scene.server.hurry();
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
         for other in others {
             assert_eq!(done(other).expect("answered").as_deref(), Some("value"));
@@ -191,14 +198,15 @@ fn whoever_runs_out_of_time_leaves_the_connection_to_those_who_have_some() {
 fn a_rider_that_runs_out_of_time_does_not_know_what_came_of_it_and_harms_nobody() {
     let scene = Scene::new(|b| b);
     thread::scope(|scope| {
-        let late = Fault::Late(BUSY * 3);
+        let late = Fault::Late(PATIENCE);
         let first = scene.occupy(scope, |s| s.fault(late, When::next(1).verb("get")));
         let leader = scene.gather(scope, |c| c.get::<String>("k"));
-        let hasty = scene.client.with_timeout(BUSY * 2).expect("a handle");
+        let hasty = scene.client.with_timeout(BRIEF).expect("a handle");
         let hasty = scene.gather(scope, move |_| hasty.incr("n", 1));
         let patient = scene.gather(scope, |c| c.incr("n", 10));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         let error = done(hasty).expect_err("too late");
+        scene.server.hurry();
         assert_eq!((error.kind(), error.may_have_been_applied()), (ErrorKind::Timeout, true));
         assert_eq!(done(leader).expect("answered"), None);
         assert_eq!(done(patient).expect("counted"), Some(12), "after the hasty one's 1");
@@ -212,12 +220,12 @@ fn who_runs_out_of_time_while_still_waiting_was_surely_not_sent() {
     let scene = Scene::new(|b| b);
     thread::scope(|scope| {
         let first = scene.occupy(scope, |_| {});
-        let hasty = scene.client.with_timeout(BUSY / 4).expect("a handle");
+        let hasty = scene.client.with_timeout(BRIEF / 10).expect("a handle");
         let hasty = scene.gather(scope, move |_| hasty.incr("n", 1));
         let error = done(hasty).expect_err("too late");
         assert_eq!(error.kind(), ErrorKind::PoolExhausted, "{error}");
         assert!(!error.may_have_been_applied());
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
     });
     assert_eq!(scene.client.get::<u32>("n").expect("read"), Some(1));
     assert!(!scene.server.commands().iter().any(|c| c.starts_with("incr")));
@@ -230,7 +238,7 @@ fn a_refusal_of_several_reads_at_once_is_no_answer_to_any_of_them() {
         let refusal = Fault::Reply(b"SERVER_ERROR line too long\r\n".to_vec());
         let first = scene.occupy(scope, |s| s.fault(refusal, When::next(1).verb("get")));
         let reads = [0, 1, 2].map(|_| scene.gather(scope, |c| c.get::<u32>("n")));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         for read in reads {
             assert_eq!(done(read).expect("answered alone"), Some(1));
         }
@@ -250,7 +258,7 @@ fn what_comes_behind_a_refused_store_is_in_doubt_and_what_came_before_it_is_not(
         let refused = scene.gather(scope, |c| c.add("a", "x", Ttl::NEVER));
         let behind = scene.gather(scope, |c| c.incr("n", 10));
         let read = scene.gather(scope, |c| c.get::<String>("nobody"));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         assert_eq!(done(before).expect("counted"), Some(2));
         let refused = done(refused).expect_err("refused");
         assert!(!refused.may_have_been_applied(), "{refused}");
@@ -272,7 +280,7 @@ fn when_the_connection_dies_each_caller_is_told_what_became_of_its_own_request()
         let store = scene.gather(scope, |c| c.set("s", "x", Ttl::NEVER));
         let counted = scene.gather(scope, |c| c.incr("n", 1));
         let behind = scene.gather(scope, |c| c.delete("n"));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         assert_eq!(done(read).expect("answered before"), Some(1));
         done(store).expect("answered before");
         let error = done(counted).expect_err("cut");
@@ -295,7 +303,7 @@ fn a_wrong_key_among_shared_reads_gives_nobody_anothers_value() {
         let wrong = Fault::WrongKey(b"other".to_vec());
         let first = scene.occupy(scope, |s| s.fault(wrong, When::next(1).verb("get")));
         let reads = ["a", "b"].map(|key| scene.gather(scope, move |c| c.get::<String>(key)));
-        done(first).expect("answered");
+        scene.release(first).expect("answered");
         for (read, key) in reads.into_iter().zip(["a", "b"]) {
             match done(read) {
                 Ok(value) => assert_eq!(value.as_deref(), Some(key), "asked again"),
@@ -338,7 +346,7 @@ fn riders_of_a_server_that_goes_down_are_told_at_once() {
         let first = scene.occupy(scope, |_| {});
         let waiting = scene.gather(scope, |c| c.incr("n", 1));
         scene.server.stop();
-        let _ = done(first).expect_err("its connection is gone");
+        let _ = scene.release(first).expect_err("its connection is gone");
         let error = done(waiting).expect_err("down");
         assert_eq!(error.kind(), ErrorKind::ServerDown, "{error}");
         assert!(!error.may_have_been_applied());
@@ -356,7 +364,7 @@ fn closing_the_client_ends_the_wait_of_all_who_share() {
             let error = done(waiting).expect_err("closed");
             assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
         }
-        done(first).expect("what was under way comes to its end");
+        scene.release(first).expect("what was under way comes to its end");
     });
     until("the connection is closed", || scene.server.connections() == 0);
 }

@@ -1,11 +1,11 @@
 //! The builder: one method a setting, each with its meaning, unit and default.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::config::Config;
 use super::handle::Client;
+use super::observer::Observer;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::health::{BackOff, DownAfter};
@@ -253,8 +253,9 @@ impl ClientBuilder {
     /// Told once of each failed call, on the caller's thread, with nothing locked (default none; Whalin's `errorHandler`).
     ///
     /// A call for many keys tells its first error, a call with one result a server the error of each that failed.
+    /// It may use the client: it is not told of the calls that it makes itself.
     pub fn observer(mut self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.config.observer = Some(Arc::new(observer));
+        self.config.observer = Some(Observer::new(observer));
         self
     }
 

@@ -1,9 +1,9 @@
 //! Every setting with its default, and the rules that settings have to keep together.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
+use super::observer::Observer;
 use crate::codec::{Codec, Settings};
 use crate::error::{Error, Result};
 use crate::health::{BackOff, DownAfter};
@@ -11,9 +11,6 @@ use crate::pool::PoolConfig;
 use crate::ring::Placement;
 use crate::router::Failover;
 use crate::types::{KeyRules, Server, ServerList};
-
-/// Called once with the error of each failed call.
-pub(crate) type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// The settings of a client; the builder's methods document each.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use super::builder::ClientBuilder;
 use super::config::Config;
 use super::core::Core;
 use crate::codec::{Codec, Transcoder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Phase, Result};
 use crate::protocol::{Batch, Scratch, Verb};
 use crate::router::{Answer, Router, Shape, Target, Timing};
 use crate::stats::ClientStats;
@@ -17,7 +17,7 @@ use crate::time::Deadline;
 use crate::types::{KeyRef, KeyRules, ServerList, ToKey, WireKey};
 
 /// Building takes microseconds; this only bounds a machine that has stopped.
-const BUILD: Duration = Duration::from_secs(10);
+const BUILD: Duration = Duration::from_secs(60);
 
 /// A memcached client: a handle on one pool of connections per server.
 ///
@@ -176,12 +176,12 @@ impl Client {
     /// Refuses a value that is above the configured limit.
     pub(crate) fn check_size(&self, len: usize) -> Result<()> {
         match self.core.config.max_value_bytes {
-            Some(max) if len > max => Err(Error::new(
-                ErrorKind::ValueTooLarge,
-                format!(
+            Some(max) if len > max => {
+                let why = format!(
                     "the value has {len} bytes, `max_value_bytes` allows {max}; nothing was sent"
-                ),
-            )),
+                );
+                Err(Error::new(ErrorKind::ValueTooLarge, why).with_phase(Phase::Prepare))
+            }
             _ => Ok(()),
         }
     }
@@ -220,7 +220,7 @@ impl Client {
     pub(crate) fn report(&self, error: &Error) {
         self.counters().failed.one();
         if let Some(observer) = &self.core.config.observer {
-            observer(error);
+            observer.tell(error);
         }
     }
 

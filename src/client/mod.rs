@@ -4,6 +4,7 @@ mod builder;
 mod config;
 mod core;
 mod handle;
+mod observer;
 mod status;
 
 pub use builder::ClientBuilder;

@@ -62,7 +62,7 @@ impl Client {
     ///
     /// ```
     /// let client = mcpool::Client::new("127.0.0.1:11211")?;
-    /// assert_eq!(client.status().servers[0].connections, 0);
+    /// assert_eq!(client.status().servers[0].exchanges, 0);
     /// # Ok::<(), mcpool::Error>(())
     /// ```
     pub fn status(&self) -> Status {

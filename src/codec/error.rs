@@ -211,7 +211,7 @@ impl DecodeError {
             codec: layout.name(),
             meaning: compress::meaning(layout, flags),
             kind,
-            why: short(&why),
+            why,
             stored,
             source: None,
         }))
@@ -278,7 +278,11 @@ impl Unreadable {
     /// The kind, and what to say about it: what is wrong and what to do.
     fn explain(self) -> (DecodeErrorKind, String) {
         match self {
-            Self::Mismatch(error) => (DecodeErrorKind::Mismatch, error.to_string()),
+            Self::Mismatch(error) => {
+                let why = short(&error.to_string());
+                let remedy = "read it as the type it was stored as, or use get_raw for the bytes";
+                (DecodeErrorKind::Mismatch, format!("{why}; {remedy}"))
+            }
             Self::UnknownFlags => (
                 DecodeErrorKind::UnknownFlags,
                 "another client or codec stored it; use that codec, or get_raw for the bytes"

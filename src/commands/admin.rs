@@ -79,7 +79,7 @@ impl Client {
         let Some(argument) = StatsArgument::new(kind) else {
             let e =
                 Error::new(ErrorKind::Config, "the kind of statistics has to be printable words");
-            return self.per_server(|_| Err(e.clone()));
+            return self.per_server("stats", |_| Err(e.clone()));
         };
         self.on_every_server(Request::Stats { argument: Some(argument) }, pairs)
     }
@@ -89,7 +89,8 @@ impl Client {
     /// On a large server this is a long reply: use a handle with a longer [`timeout`](Self::with_timeout). At most
     /// 64 MiB of key lines are read from a server; more is an error.
     ///
-    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`).
+    /// It needs memcached 1.4.31 or newer with its LRU crawler on (`lru_crawler metadump`). A server whose crawler is
+    /// at work, which it is now and then by itself, refuses with `BUSY …`: ask again after a while.
     pub fn dump_keys(&self) -> PerServer<Vec<DumpedKey>> {
         self.on_every_server(Request::DumpKeys, |reply| match reply {
             Reply::Lines(lines) => Ok(lines.iter().filter_map(|line| dumped(line)).collect()),
@@ -114,7 +115,7 @@ impl Client {
                 let delay = u32::try_from(seconds).ok().filter(|seconds| *seconds > 0);
                 self.on_every_server(Request::FlushAll { delay }, done)
             }
-            Err(e) => self.per_server(|_| Err(e.into())),
+            Err(e) => self.per_server("flush_all", |_| Err(e.into())),
         }
     }
 
@@ -147,7 +148,7 @@ impl Client {
     ///
     /// The number newly opened, or the server's error. Servers are visited in turn, each with the time of one call.
     pub fn warm_up(&self) -> PerServer<usize> {
-        self.per_server(|node| self.check_open().and_then(|()| self.warm_up_node(node)))
+        self.per_server("warm_up", |node| self.check_open().and_then(|()| self.warm_up_node(node)))
     }
 
     /// Lets a server that is down or out be used again at once; `false` if no server has that name.
@@ -167,14 +168,25 @@ impl Client {
     fn warm_up_node(&self, node: usize) -> Result<usize> {
         let deadline = self.timing().deadline;
         let Some(node) = self.own_router(deadline)?.nodes().get(node) else { return Ok(0) };
-        node.warm_up(deadline).map_err(|e| Error::from(e).with_server(node.name()))
+        node.warm_up(deadline).map_err(Error::from)
     }
 
     /// One result a server, without a common request; the error of each that failed is told.
-    fn per_server<T>(&self, run: impl Fn(usize) -> Result<T>) -> PerServer<T> {
+    fn per_server<T>(
+        &self,
+        method: &'static str,
+        run: impl Fn(usize) -> Result<T>,
+    ) -> PerServer<T> {
         let nodes = self.router().nodes().iter().enumerate();
         let results = nodes.map(|(i, node)| {
-            let outcome = run(i).inspect_err(|e| self.report(e));
+            let started = Instant::now();
+            let outcome = run(i).map_err(|e| {
+                let e = e.with_server(node.name()).with_method(method);
+                e.with_elapsed(started.elapsed())
+            });
+            if let Err(e) = &outcome {
+                self.report(e);
+            }
             (node.name().to_string(), outcome)
         });
         PerServer(results.collect())
@@ -188,7 +200,7 @@ impl Client {
     ) -> PerServer<T> {
         let timing = self.timing();
         if let Err(e) = self.check_open() {
-            return self.per_server(|_| Err(e.clone()));
+            return self.per_server(request.verb().name(), |_| Err(e.clone()));
         }
         let nodes = 0..self.router().nodes().len();
         let targets: Vec<_> =

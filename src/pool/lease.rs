@@ -122,7 +122,7 @@ impl NodePool {
         let right = DialRight { line: &self.line, how, used: false };
         // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
-        let started = Instant::now();
+        let (started, generation) = (Instant::now(), self.generation());
         match self.dialer.dial(deadline) {
             Ok(stream) => {
                 let now = Instant::now();
@@ -142,7 +142,7 @@ impl NodePool {
             Err(e) => {
                 drop(permit);
                 drop(right);
-                if self.is_nodes_fault(&e, started.elapsed()) {
+                if generation == self.generation() && self.is_nodes_fault(&e, started.elapsed()) {
                     self.dial_failed();
                 }
                 log::debug!("{}: connecting failed: {e:?}", self.name());

@@ -177,6 +177,8 @@ impl NodePool {
     pub(super) fn judge(&self, proven: bool, generation: u64, e: &NetError) -> Option<Transition> {
         self.stats.failures.one();
         match e.trouble {
+            // The node went down since, or was restarted: what was begun before says nothing of it as it is now.
+            _ if generation != self.generation() => None,
             Trouble::TimedOut { silent } if silent >= self.silence => {
                 self.act(self.health.failed(Instant::now(), Failure::Silence))
             }

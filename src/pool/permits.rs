@@ -8,8 +8,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::catch_unwind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
+use crossbeam_channel::bounded;
 use r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
@@ -82,20 +82,22 @@ impl Worker {
 impl Permits {
     /// Makes `max` permits; `None` if the worker does not get to it by `deadline`.
     pub(crate) fn new(max: u32, worker: &Worker, deadline: Deadline) -> Option<Self> {
-        // r2d2 does not take zero.
-        let time = deadline.left(Instant::now()).max(Duration::from_millis(1));
-        Pool::builder()
+        let pool = Pool::builder()
             .max_size(max)
             .min_idle(Some(max))
             .test_on_check_out(false)
             .idle_timeout(None)
             .max_lifetime(None)
-            .connection_timeout(time)
             .error_handler(Box::new(NopErrorHandler))
             .thread_pool(worker.0.clone())
-            .build(Slots)
-            .ok()
-            .map(Self)
+            .build_unchecked(Slots);
+        // r2d2's own wait would wake this thread for every slot; a job behind those that fill them does so once.
+        while pool.state().connections < max {
+            let (done, filled) = bounded(1);
+            worker.0.execute(move || _ = done.send(()));
+            filled.recv_deadline(deadline.instant()).ok()?;
+        }
+        Some(Self(pool))
     }
 
     /// A permit, if one is free; never waits.
@@ -124,6 +126,8 @@ impl fmt::Debug for Worker {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::failover::{Next, next};
 use super::{Answer, Router, Target, Timing};
-use crate::error::{Error, ErrorKind, Fate};
+use crate::error::{Error, ErrorKind, Fate, Phase};
 use crate::pool::{self, InFlight, Outcome, PoolError, drive, drive_for};
 use crate::protocol::{Batch, Reply, Verb};
 use crate::time::{Attempt, Deadline};
@@ -193,7 +193,11 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
                     groups.entry(node).or_default().push(item);
                 }
                 // What its home did wrong, if anything, says more than the time.
-                _ => self.blame(item, out_of_time()),
+                Some(node) => {
+                    let late = out_of_time().with_phase(Phase::Prepare);
+                    self.blame(item, late.with_server(&self.router.name(node)));
+                }
+                None => self.blame(item, out_of_time()),
             }
         }
         groups.retain(|node, items| {

@@ -1,14 +1,25 @@
-//! Seeded chance for scripted trouble: the same seed gives the same rolls.
+//! Seeded chance for scripted trouble and tests: the same seed gives the same rolls.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// A sequence of rolls (splitmix64).
+/// A sequence of rolls (splitmix64): the same seed gives the same ones, on every machine.
+///
+/// What the [`Proxy`](super::Proxy) rolls, for the choices of a test of one's own.
+///
+/// ```
+/// let mut dice = mcpool::testing::Dice::new(7);
+/// let key = format!("key{}", dice.below(100));
+/// let unlucky = dice.roll(0.1);
+/// # let _ = (key, unlucky);
+/// ```
 #[derive(Debug, Clone)]
-pub(super) struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    /// The sequence that belongs to `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -18,7 +29,7 @@ impl Dice {
     }
 
     /// True with this chance, from 0 to 1.
-    pub(super) fn roll(&mut self, chance: f64) -> bool {
+    pub fn roll(&mut self, chance: f64) -> bool {
         // The chance on a scale of 32 bits; the cast saturates.
         #[expect(
             clippy::cast_possible_truncation,
@@ -30,13 +41,13 @@ impl Dice {
     }
 
     /// A number from 0 to below `n`; 0 when `n` is 0.
-    pub(super) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         let n = u64::try_from(n).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % n).unwrap_or(0)
     }
 
     /// A time within the range; its start when it is empty.
-    pub(super) fn within(&mut self, range: &Range<Duration>) -> Duration {
+    pub fn within(&mut self, range: &Range<Duration>) -> Duration {
         let width = range.end.saturating_sub(range.start);
         let permille = u32::try_from(self.next() % 1000).unwrap_or(0);
         range.start + width / 1000 * permille

@@ -59,6 +59,7 @@ mod stats;
 mod store;
 
 pub use clock::Clock;
+pub use dice::Dice;
 pub use events::Event;
 pub use fault::{Fault, When};
 pub use proxy::{Proxy, Weather};

@@ -139,6 +139,29 @@ impl TestServer {
     /// Forgets all faults: what is late or dribbles comes at once. Connections that hang already go on hanging.
     pub fn clear_faults(&self) {
         self.shared.script.clear();
+        self.hurry();
+    }
+
+    /// What is late or dribbles just now comes at once; the faults stay for later commands.
+    ///
+    /// So a test holds a reply back until it has seen what it waits for, and no longer:
+    ///
+    /// ```
+    /// use mcpool::testing::{Event, Fault, TestServer, When};
+    /// use std::time::Duration;
+    /// let server = TestServer::start()?;
+    /// let client = mcpool::Client::new(server.address())?;
+    /// server.fault(Fault::Late(Duration::from_secs(3600)), When::next(1));
+    /// std::thread::scope(|scope| {
+    ///     let call = scope.spawn(|| client.get::<String>("k"));
+    ///     let asked = |events: &[Event]| events.iter().any(|e| matches!(e, Event::Command { .. }));
+    ///     assert!(server.wait_for(asked, Duration::from_secs(10)));
+    ///     server.hurry();
+    ///     assert!(call.join().unwrap().is_ok());
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hurry(&self) {
         self.shared.connections.hurry();
     }
 

@@ -177,13 +177,17 @@ pub enum KeyError {
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("the key is empty"),
+            Self::Empty => f.write_str("the key is empty; it needs a byte at least"),
             Self::TooLong { len } => {
-                write!(f, "the key has {len} bytes with its prefix, {MAX_KEY} are allowed")
+                write!(
+                    f,
+                    "the key has {len} bytes with its prefix, {MAX_KEY} are allowed; shorten or hash it"
+                )
             }
             Self::IllegalByte { byte, at } => write!(
                 f,
-                "the key has the byte 0x{byte:02x} at position {at}; spaces and control characters are not allowed"
+                "the key has the byte 0x{byte:02x} at position {at}; spaces and control characters are not allowed: encode \
+                 them, by `sanitize_keys` say"
             ),
         }
     }

@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use mcpool::testing::Dice;
 use mcpool::{CasOutcome, Client, Error, ErrorKind, Ttl};
 
-use crate::dice::Dice;
-
-const KEYS: u64 = 200;
+const KEYS: usize = 200;
 
 /// What came of the calls.
 #[derive(Debug, Default, Clone, Copy)]
@@ -189,8 +188,8 @@ impl Caller {
     /// A value that begins with its key, of a length of its own.
     fn value(&self, key: &str) -> String {
         let mut dice = self.dice.clone();
-        let long = if dice.percent(5) { 20_000 } else { 200 };
-        format!("{key}={}", "v".repeat(dice.below(long) as usize))
+        let long = if dice.roll(0.05) { 20_000 } else { 200 };
+        format!("{key}={}", "v".repeat(dice.below(long)))
     }
 }
 

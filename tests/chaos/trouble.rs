@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use mcpool::testing::{Proxy, Weather};
+use mcpool::testing::{Dice, Proxy, Weather};
 
-use crate::dice::Dice;
 use crate::support::memcached::Memcached;
 
 /// One spell of trouble lasts this long.
@@ -43,11 +42,11 @@ impl World {
             for proxy in &self.proxies {
                 proxy.weather(weather(&mut self.dice));
             }
-            let victim = self.dice.below(3) as usize;
+            let victim = self.dice.below(3);
             match self.dice.below(8) {
                 0 => {
                     self.servers[victim].kill();
-                    rest(self.dice.below(400));
+                    rest(self.dice.within(&(ms(0)..ms(400))));
                     self.servers[victim].restart_on_same_port();
                     self.kills += 1;
                 }
@@ -57,11 +56,11 @@ impl World {
                 }
                 2 => {
                     self.servers[victim].pause();
-                    rest(100 + self.dice.below(900));
+                    rest(self.dice.within(&(ms(100)..ms(1000))));
                     self.servers[victim].resume();
                     self.pauses += 1;
                 }
-                _ => rest(SPELL.as_millis() as u64),
+                _ => rest(SPELL),
             }
         }
     }
@@ -74,30 +73,34 @@ impl World {
 }
 
 /// Trouble takes its time; nothing waits for the end of this.
-fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
+fn rest(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
 }
 
 fn weather(dice: &mut Dice) -> Weather {
     let mut weather = Weather::calm();
-    if dice.percent(25) {
+    if dice.roll(0.25) {
         return weather;
     }
-    let chance = |dice: &mut Dice, of: u64| {
-        if dice.percent(of) { dice.below(20) as f64 / 1000.0 } else { 0.0 }
-    };
-    weather.cut = chance(dice, 40);
-    weather.reset = chance(dice, 30);
-    weather.swallow = chance(dice, 15) / 4.0;
-    weather.half_close = chance(dice, 20);
-    weather.turn_away = chance(dice, 20) * 10.0;
-    weather.freeze = chance(dice, 20) / 4.0;
-    weather.freeze_time = Duration::from_millis(dice.below(800));
+    // Up to two in a hundred segments, in so many of the spells.
+    let chance =
+        |dice: &mut Dice, of: f64| if dice.roll(of) { dice.below(20) as f64 / 1000.0 } else { 0.0 };
+    weather.cut = chance(dice, 0.4);
+    weather.reset = chance(dice, 0.3);
+    weather.swallow = chance(dice, 0.15) / 4.0;
+    weather.half_close = chance(dice, 0.2);
+    weather.turn_away = chance(dice, 0.2) * 10.0;
+    weather.freeze = chance(dice, 0.2) / 4.0;
+    weather.freeze_time = dice.within(&(ms(0)..ms(800)));
     weather.split = dice.below(100) as f64 / 100.0;
-    if dice.percent(40) {
-        weather.delay = Duration::ZERO..Duration::from_millis(1 + dice.below(40));
+    if dice.roll(0.4) {
+        weather.delay = Duration::ZERO..dice.within(&(ms(1)..ms(41)));
     }
-    weather.requests = dice.percent(70);
-    weather.replies = dice.percent(70) || !weather.requests;
+    weather.requests = dice.roll(0.7);
+    weather.replies = dice.roll(0.7) || !weather.requests;
     weather
 }

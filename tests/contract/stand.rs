@@ -11,7 +11,9 @@ use std::time::Duration;
 use mcpool::testing::{TestServer, TestServerBuilder};
 use mcpool::{Client, ClientBuilder};
 
+use crate::support::clients::CONNECT;
 use crate::support::memcached::{Memcached, temporary};
+use crate::support::watch::HANG;
 
 pub(crate) struct Stand {
     start: Start,
@@ -121,7 +123,7 @@ impl Stand {
 
 /// Settings with which only a hang reaches the deadline, and no connection is opened but for a call.
 pub(crate) fn patient(settings: ClientBuilder) -> ClientBuilder {
-    settings.timeout(Duration::from_secs(20)).maintenance_interval(Duration::ZERO)
+    settings.timeout(HANG).connect_timeout(CONNECT).maintenance_interval(Duration::ZERO)
 }
 
 fn embedded(

@@ -3,12 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
-use mcpool::testing::{Fault, TestServer, When};
+use mcpool::testing::{Event, Fault, TestServer, When};
 use mcpool::{Client, ErrorKind, Failover, NodeState, Ttl};
 
-use super::common::{HANG, OVERSHOOT, busy, keys_on, patient, quiet, state, status, timed};
-use super::support::blackhole::blackhole;
-use super::support::memcached::Memcached;
+use super::common::{OVERSHOOT, busy, quiet};
+use crate::support::blackhole::blackhole;
+use crate::support::clients::{keys_on, state, status, steady};
+use crate::support::memcached::Memcached;
+use crate::support::watch::{HANG, timed};
 
 #[test]
 fn batches_larger_than_all_buffers_go_out_and_come_back_without_a_dead_lock() {
@@ -37,7 +39,8 @@ fn only_the_first_fails(client: &Client, first: &str, others: [&str; 2]) {
     let keys_of = |server| keys_on(client, server, "k").take(20).collect::<Vec<_>>();
     let lost = keys_of(first);
     let kept: Vec<_> = others.into_iter().flat_map(keys_of).collect();
-    let stored = client.set_many(kept.iter().map(|key| (key, key)), Ttl::NEVER);
+    let patient = client.with_timeout(HANG).expect("a time");
+    let stored = patient.set_many(kept.iter().map(|key| (key, key)), Ttl::NEVER);
     stored.into_result().expect("the other servers are well");
     let all: Vec<_> = lost.iter().chain(&kept).collect();
     let (found, took) = timed(|| client.get_many::<String, _>(all.clone()));
@@ -59,9 +62,9 @@ fn only_the_first_fails(client: &Client, first: &str, others: [&str; 2]) {
 }
 
 fn without_failover(servers: [&str; 3]) -> Client {
-    patient(servers)
+    steady(servers)
         .failover(Failover::Off)
-        .timeout(Duration::from_millis(300))
+        .timeout(Duration::from_secs(2))
         .build()
         .expect("settings")
 }
@@ -92,8 +95,9 @@ fn two_swallowing_servers_leave_time_for_the_others_also_with_failover() {
     let holes = [blackhole(), blackhole()];
     let servers = [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
     let [third, fourth] = servers.each_ref().map(TestServer::address);
-    let client = patient([holes[0].address(), holes[1].address(), third.clone(), fourth.clone()])
-        .timeout(Duration::from_millis(500))
+    let client = steady([holes[0].address(), holes[1].address(), third.clone(), fourth.clone()])
+        .timeout(Duration::from_secs(3))
+        .connect_timeout(Duration::from_millis(1500))
         .build()
         .expect("settings");
     let kept: Vec<_> =
@@ -116,18 +120,19 @@ fn two_swallowing_servers_leave_time_for_the_others_also_with_failover() {
 fn a_slow_server_delays_nobody_elses_requests() {
     let servers = [TestServer::start().expect("a port"), TestServer::start().expect("a port")];
     let [slow, quick] = servers.each_ref().map(TestServer::address);
-    let client = patient([&*slow, &*quick]).timeout(HANG).build().expect("settings");
+    let client = steady([&*slow, &*quick]).build().expect("settings");
     let keys: Vec<_> =
         [&slow, &quick].iter().flat_map(|s| keys_on(&client, s, "k").take(5)).collect();
-    servers[0].fault(Fault::Late(Duration::from_millis(400)), When::next(1).verb("get"));
+    servers[0].fault(Fault::Late(HANG), When::next(1).verb("get"));
     thread::scope(|scope| {
         let call = scope.spawn(|| client.get_many::<String, _>(&keys).into_result());
-        let asked = servers[1].wait_for(
-            |events| events.iter().any(|e| format!("{e:?}").contains("get ")),
-            Duration::from_secs(10),
-        );
-        assert!(asked, "the quick server is asked");
+        for server in &servers {
+            let asked =
+                |e: &Event| matches!(e, Event::Command { line, .. } if line.starts_with("get "));
+            assert!(server.wait_for(|events| events.iter().any(asked), HANG), "each is asked");
+        }
         assert!(!call.is_finished(), "while the slow one has not answered");
+        servers[0].clear_faults();
         assert_eq!(call.join().expect("no panic").expect("read").len(), 10);
     });
 }
@@ -135,7 +140,7 @@ fn a_slow_server_delays_nobody_elses_requests() {
 #[test]
 fn a_value_that_cannot_be_read_or_stored_fails_only_its_own_key() {
     let server = TestServer::start().expect("a port");
-    let client = patient(server.address()).max_value_bytes(10).build().expect("settings");
+    let client = steady(server.address()).max_value_bytes(10).build().expect("settings");
     server.put("text", "no number", 0);
     let values = [("n", "1"), ("long", "longer than ten bytes"), ("a key", "3"), ("m", "4")];
     let stored = client.set_many(values, Ttl::NEVER);

@@ -5,8 +5,10 @@ use std::time::Duration;
 use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, ErrorKind, NodeState, Ttl};
 
-use super::common::{HANG, hasty, key_on, patient, state, status, until};
-use super::support::memcached::Memcached;
+use super::common::busy;
+use crate::support::clients::{hasty, key_on, state, status, steady};
+use crate::support::memcached::Memcached;
+use crate::support::watch::until;
 
 /// Two servers, the first of which is soon taken out, and a key of the first.
 fn pair() -> ([TestServer; 2], Client, String) {
@@ -36,7 +38,7 @@ fn a_server_that_went_down_is_probed_and_used_again_without_any_call() {
 fn a_real_server_that_is_paused_and_resumed_is_left_and_used_again() {
     let (paused, other) = (Memcached::start(), TestServer::start().expect("a port"));
     let client = hasty([paused.address(), other.address()])
-        .timeout(Duration::from_millis(600))
+        .attempt_timeout(Duration::from_millis(300))
         .build()
         .expect("settings");
     let key = key_on(&client, &paused.address(), "k");
@@ -120,12 +122,14 @@ fn a_server_that_turns_connections_away_counts_as_one_that_refuses() {
 
 #[test]
 fn a_server_that_is_slow_but_alive_is_not_taken_out() {
+    // A server that gets no processor for 200 ms is silent.
+    let _busy = busy();
     let server = TestServer::start().expect("a port");
-    server.put("k", "x".repeat(400), 0);
+    server.put("k", "x".repeat(4000), 0);
     let client =
         hasty(server.address()).timeout(Duration::from_millis(500)).build().expect("settings");
     // A few bytes at a time, all along, and more time than there is.
-    server.fault(Fault::Dribble { bytes: 10, pause: Duration::from_millis(20) }, When::always());
+    server.fault(Fault::Dribble { bytes: 10, pause: Duration::from_millis(2) }, When::always());
     let error = client.get::<String>("k").expect_err("too slow");
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     let failures = client.get_many::<String, _>(["k"]);
@@ -137,8 +141,7 @@ fn a_server_that_is_slow_but_alive_is_not_taken_out() {
 fn outages_are_misses_where_that_is_asked_for_and_nothing_else_is() {
     let server = TestServer::start().expect("a port");
     server.stop();
-    let client =
-        patient(server.address()).errors_as_misses(true).timeout(HANG).build().expect("settings");
+    let client = steady(server.address()).errors_as_misses(true).build().expect("settings");
     assert_eq!(client.get::<String>("k").expect("a miss"), None);
     client.set("k", "v", Ttl::NEVER).expect("lost");
     assert!(!client.add("k", "v", Ttl::NEVER).expect("not stored"));

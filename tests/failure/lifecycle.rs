@@ -5,28 +5,30 @@ use std::thread;
 use std::time::Duration;
 
 use log::{LevelFilter, Log, Metadata, Record};
-use mcpool::testing::{Event, TestServer};
+use mcpool::testing::{Event, Fault, TestServer, When};
 use mcpool::{Client, ClientBuilder, ErrorKind, NodeState, Ttl};
 
-use super::common::{HANG, OVERSHOOT, hasty, patient, quiet, state, status, timed, until};
-use super::support::blackhole::blackhole;
+use super::common::{OVERSHOOT, quiet};
+use crate::support::blackhole::blackhole;
+use crate::support::clients::{hasty, state, status, steady};
+use crate::support::watch::{HANG, timed, until};
 
 /// A client whose maintenance never rests.
 fn tended(server: &TestServer) -> ClientBuilder {
-    patient(server.address()).maintenance_interval(Duration::from_millis(10))
+    steady(server.address()).maintenance_interval(Duration::from_millis(10))
 }
 
 #[test]
 fn building_connects_to_nothing_by_itself_and_initial_connections_come_in_the_background() {
     let server = TestServer::start().expect("a port");
-    let client = patient(server.address())
+    let client = steady(server.address())
         .initial_connections(5)
         .maintenance_interval(Duration::from_secs(60))
         .build()
         .expect("settings");
     until("all are open", || status(&client, &server.address()).idle == 5);
     until("the server has seen them", || server.connections() == 5);
-    let none = patient(server.address())
+    let none = steady(server.address())
         .initial_connections(5)
         .maintenance_interval(Duration::ZERO)
         .build()
@@ -63,7 +65,7 @@ fn what_is_idle_above_the_minimum_is_closed() {
     };
     assert!(server.wait_for(opened, HANG), "the initial ones are opened");
     until("the surplus is closed", || server.connections() == 2);
-    assert_eq!(status(&client, &address).idle, 2);
+    until("the others are idle", || status(&client, &address).idle == 2);
 }
 
 #[test]
@@ -92,7 +94,7 @@ fn connections_that_are_too_old_are_replaced_though_nobody_calls() {
 #[test]
 fn an_idle_socket_answers_for_itself_where_the_alive_check_is_on() {
     let server = TestServer::start().expect("a port");
-    let client = patient(server.address())
+    let client = steady(server.address())
         .alive_check(true)
         .maintenance_interval(Duration::ZERO)
         .build()
@@ -186,9 +188,10 @@ fn closing_and_dropping_wait_for_nobody() {
     let _quiet = quiet();
     let hole = blackhole();
     // Maintenance is connecting, a call is too, and neither gets anywhere.
-    let client = patient(hole.address())
+    let client = steady(hole.address())
         .initial_connections(2)
         .maintenance_interval(Duration::from_millis(1))
+        .connect_timeout(Duration::from_secs(2))
         .build()
         .expect("settings");
     thread::scope(|scope| {
@@ -209,11 +212,8 @@ fn closing_and_dropping_wait_for_nobody() {
 fn close_ends_what_waits_at_once_and_every_later_call() {
     let server = TestServer::start().expect("a port");
     let address = server.address();
-    let client = patient(&*address).max_connections(1).timeout(HANG).build().expect("settings");
-    server.fault(
-        mcpool::testing::Fault::Late(Duration::from_millis(300)),
-        mcpool::testing::When::next(1),
-    );
+    let client = steady(&*address).max_connections(1).build().expect("settings");
+    server.fault(Fault::Late(HANG), When::next(1));
     thread::scope(|scope| {
         let holder = scope.spawn(|| client.get::<String>("k"));
         assert!(server.wait_for(|e| e.iter().any(|e| matches!(e, Event::Command { .. })), HANG));
@@ -222,6 +222,7 @@ fn close_ends_what_waits_at_once_and_every_later_call() {
         client.close();
         let error = waiter.join().expect("no panic").expect_err("closed");
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+        server.clear_faults();
         assert_eq!(holder.join().expect("no panic").expect("it was under way"), None);
     });
     until("its connection is closed", || server.connections() == 0);

@@ -10,8 +10,10 @@ use mcpool::testing::TestServer;
 use mcpool::{Client, ErrorKind, Phase, Ttl};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
 
-use super::common::{OVERSHOOT, busy, patient, quiet, timed};
-use super::support::memcached::Memcached;
+use super::common::{OVERSHOOT, busy, quiet};
+use crate::support::clients::steady;
+use crate::support::memcached::Memcached;
+use crate::support::watch::timed;
 
 #[test]
 fn a_server_may_be_given_by_name() {
@@ -26,7 +28,7 @@ fn a_server_may_be_given_by_name() {
 fn a_name_that_does_not_exist_fails_in_time_and_is_named() {
     let _quiet = quiet();
     let timeout = Duration::from_millis(300);
-    let client = patient("no-such-host.invalid").timeout(timeout).build().expect("settings");
+    let client = steady("no-such-host.invalid").timeout(timeout).build().expect("settings");
     let (got, took) = timed(|| client.get::<String>("k"));
     let error = got.expect_err("there is no such host");
     assert!(took <= timeout + *OVERSHOOT, "took {took:?}");
@@ -52,7 +54,7 @@ impl Full {
 
     fn client(&self, timeout: Duration) -> Client {
         let address = format!("unix:{}", self.path.display());
-        patient(address).timeout(timeout).connect_timeout(timeout).build().expect("settings")
+        steady(address).timeout(timeout).connect_timeout(timeout).build().expect("settings")
     }
 
     /// Calls until there is no room in the queue, where the connections that were given up stay.
@@ -94,7 +96,7 @@ fn a_program_that_is_stopped_and_resumed_goes_on_waiting() {
     let timeout = Duration::from_millis(600);
     let clients = [
         full.client(timeout),
-        patient(silent.address()).timeout(timeout).build().expect("settings"),
+        steady(silent.address()).timeout(timeout).build().expect("settings"),
     ];
     let pid = std::process::id();
     std::thread::scope(|scope| {

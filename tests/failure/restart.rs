@@ -1,14 +1,19 @@
 //! Servers that are restarted: stale sockets cost nobody a read or a set, and the newcomer is not stormed.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mcpool::testing::TestServer;
 use mcpool::{BackOff, Client, DownAfter, ErrorKind, NodeState, Ttl};
 
-use super::common::{HANG, OVERSHOOT, busy, patient, state, status, until};
-use super::support::blackhole::blackhole;
-use super::support::memcached::Memcached;
+use super::common::{OVERSHOOT, busy};
+use crate::support::blackhole::blackhole;
+use crate::support::clients::{hasty, state, status, steady};
+use crate::support::memcached::Memcached;
+use crate::support::script::Script;
+use crate::support::watch::until;
 
 /// Opens connections by as many calls at once, and leaves them idle.
 fn open(client: &Client, connections: u32) {
@@ -22,7 +27,7 @@ fn open(client: &Client, connections: u32) {
 #[test]
 fn after_a_restart_stale_sockets_cost_no_failed_read_or_set() {
     let mut server = Memcached::start();
-    let client = patient(server.address()).min_connections(16).build().expect("settings");
+    let client = steady(server.address()).min_connections(16).build().expect("settings");
     open(&client, 16);
     for round in 0..3 {
         server.restart_on_same_port();
@@ -44,7 +49,7 @@ fn after_a_restart_stale_sockets_cost_no_failed_read_or_set() {
 #[test]
 fn one_call_finds_out_about_a_restart_and_the_others_sockets_are_not_tried() {
     let server = TestServer::start().expect("a port");
-    let client = patient(server.address()).min_connections(8).build().expect("settings");
+    let client = steady(server.address()).min_connections(8).build().expect("settings");
     open(&client, 8);
     server.restart().expect("the same port");
     client.set("k", "v", Ttl::NEVER).expect("stored");
@@ -60,12 +65,7 @@ fn one_call_finds_out_about_a_restart_and_the_others_sockets_are_not_tried() {
 fn a_crowd_makes_no_more_than_the_allowed_number_of_connections_after_a_restart() {
     let server = TestServer::start().expect("a port");
     let address = server.address();
-    let client = patient(&*address)
-        .max_connections(4)
-        .min_connections(4)
-        .timeout(HANG)
-        .build()
-        .expect("settings");
+    let client = steady(&*address).max_connections(4).min_connections(4).build().expect("settings");
     open(&client, 4);
     server.restart().expect("the same port");
     thread::scope(|scope| {
@@ -81,27 +81,34 @@ fn a_crowd_makes_no_more_than_the_allowed_number_of_connections_after_a_restart(
     assert!(status(&client, &address).dials <= 8, "{:?}", status(&client, &address));
 }
 
-/// How many connects to this port are under way, as the kernel tells.
+/// The local ends of connects to this port that are under way, as the kernel tells.
 #[cfg(target_os = "linux")]
-fn connecting(port: u16) -> usize {
+fn connecting(port: u16) -> BTreeSet<String> {
     const SYN_SENT: &str = "02";
     let table = std::fs::read_to_string("/proc/net/tcp").expect("the kernel's table");
     let remote = format!(":{port:04X}");
     let rows = table.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
-    rows.filter(|row| row[2].ends_with(&remote) && row[3] == SYN_SENT).count()
+    let under_way = rows.filter(|row| row[2].ends_with(&remote) && row[3] == SYN_SENT);
+    under_way.map(|row| row[1].to_owned()).collect()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn thirty_two_threads_make_no_more_than_two_connects_at_once() {
     let hole = blackhole();
-    let client = patient(hole.address()).build().expect("settings");
-    let own = connecting(hole.addr().port());
+    let settings = steady(hole.address())
+        .timeout(Duration::from_secs(3))
+        .connect_timeout(Duration::from_millis(600));
+    let client = settings.build().expect("settings");
     thread::scope(|scope| {
         let threads: Vec<_> = (0..32).map(|_| scope.spawn(|| client.get::<String>("k"))).collect();
-        let mut most = 0;
+        let (mut most, mut before) = (0, BTreeSet::new());
         while threads.iter().any(|thread| !thread.is_finished()) {
-            most = most.max(connecting(hole.addr().port()).saturating_sub(own));
+            // The table is no snapshot: one that ended and one that began while it was read may both be in it. Those
+            // that are in two tables were there together in between.
+            let now = connecting(hole.addr().port());
+            most = most.max(now.intersection(&before).count());
+            before = now;
             thread::yield_now();
         }
         assert!((1..=2).contains(&most), "{most} at once");
@@ -132,4 +139,29 @@ fn a_server_that_returns_is_used_within_the_back_off() {
     let took = back.elapsed();
     assert!(took < back_off.max() + *OVERSHOOT, "took {took:?}");
     client.set("k", "v", Ttl::NEVER).expect("stored");
+}
+
+#[test]
+fn a_call_that_began_before_its_server_came_back_does_not_take_it_out_again() {
+    // The first two connections are never answered.
+    let server = Script::start(|peer| {
+        while peer.line().is_some() {
+            if peer.number > 2 {
+                peer.send("END\r\n");
+            }
+        }
+    });
+    let address = server.address();
+    let client = hasty(address.as_str()).min_connections(0).share(false).build().expect("settings");
+    let old = client.with_timeout(Duration::from_millis(1500)).expect("a handle");
+    let new = client.with_timeout(Duration::from_millis(500)).expect("a handle");
+    thread::scope(|scope| {
+        let old = scope.spawn(|| old.get::<String>("k").expect_err("unanswered").kind());
+        until("the first call is under way", || status(&client, &address).dials == 1);
+        assert_eq!(new.get::<String>("k").expect_err("unanswered").kind(), ErrorKind::Timeout);
+        until("the server answers the probe", || state(&client, &address) == NodeState::Up);
+        assert_eq!(old.join().expect("no panic"), ErrorKind::Timeout);
+    });
+    assert_eq!(state(&client, &address), NodeState::Up);
+    client.get::<String>("k").expect("answered");
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, Error, ErrorKind, Ttl};
 
-use super::common::{HANG, patient};
+use crate::support::clients::steady;
+use crate::support::watch::HANG;
 
 /// A server with a value for each of some keys, and a client with one connection to it.
 fn stocked() -> (TestServer, Client) {
@@ -16,8 +17,7 @@ fn stocked() -> (TestServer, Client) {
         server.put(key, format!("value of {key}"), 0);
     }
     server.put("n", "41", 0);
-    let client =
-        patient(server.address()).max_connections(1).timeout(HANG).build().expect("settings");
+    let client = steady(server.address()).max_connections(1).build().expect("settings");
     (server, client)
 }
 
@@ -54,17 +54,23 @@ fn a_value_under_another_key_is_never_returned() {
 #[test]
 fn a_reply_that_comes_after_the_time_out_reaches_nobody() {
     let (server, client) = stocked();
-    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
+    let hurried = client.with_timeout(Duration::from_millis(300)).expect("a time");
+    let late = || server.fault(Fault::Late(HANG), When::next(1));
+    // What is late comes when the faults are cleared: after the call has ended.
+    let now = || server.clear_faults();
     for _ in 0..2 {
-        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
+        late();
         let error = get(&hurried, "a").expect_err("too late");
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+        now();
         next_calls_are_right(&client);
-        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
+        late();
         hurried.incr("n", 1).expect_err("too late");
+        now();
         next_calls_are_right(&client);
-        server.fault(Fault::Late(Duration::from_millis(250)), When::next(1));
+        late();
         assert_eq!(hurried.get_many::<String, _>(["a", "c"]).failures().count(), 2);
+        now();
         next_calls_are_right(&client);
     }
 }
@@ -83,7 +89,7 @@ fn nonsense_is_an_error_of_the_call_that_met_it_alone() {
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
         &[0xff; 64],
     ];
-    let hurried = client.with_timeout(Duration::from_millis(150)).expect("a time");
+    let hurried = client.with_timeout(Duration::from_millis(400)).expect("a time");
     for bytes in nonsense {
         server.fault(Fault::Reply(bytes.into()), When::always());
         let error = get(&hurried, "a").expect_err("not a reply to a get");
@@ -188,11 +194,7 @@ fn among_many_threads_and_faults_of_every_kind_no_value_changes_its_key() {
     for key in &keys {
         server.put(key, format!("value of {key}"), 0);
     }
-    let client = patient(server.address())
-        .max_connections(3)
-        .timeout(Duration::from_millis(500))
-        .build()
-        .expect("settings");
+    let client = steady(server.address()).max_connections(3).build().expect("settings");
     let hurried = client.with_timeout(Duration::from_millis(5)).expect("a time");
     let hits = AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -1,15 +1,13 @@
 //! Faults of server addresses: IPv6, names with several addresses, unix sockets, equal ones.
 
-use std::time::Duration;
-
 use mcpool::testing::TestServer;
 use mcpool::{Client, ErrorKind, Server, ServerList, Ttl};
 
+use crate::support::clients::passive;
 use crate::support::memcached::Memcached;
 
 fn client(servers: impl Into<ServerList>) -> Client {
-    let settings = Client::builder().servers(servers).min_connections(0);
-    settings.timeout(Duration::from_secs(20)).build().expect("a client")
+    passive(servers).build().expect("a client")
 }
 
 /// Every call of the API on one server.

@@ -1,26 +1,26 @@
 //! Admin calls: every server answers for itself, whole, and success is what the server said.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcpool::testing::{Fault, Proxy, TestServer, Weather, When};
 use mcpool::{Client, ErrorKind, Ttl};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 use crate::support::memcached::Memcached;
+use crate::support::watch::{HANG, SLACK, timed};
 
 /// Nothing but the test's calls talks to the servers.
 fn client(servers: &[String], timeout: Duration) -> Client {
     let servers = servers.join(",");
-    let builder = Client::builder().servers(servers.as_str()).timeout(timeout);
+    let builder = patient(servers.as_str()).timeout(timeout);
     builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
-
-const PATIENT: Duration = Duration::from_secs(20);
 
 #[test]
 fn f220_f221_a_figure_is_the_whole_rest_of_its_line_or_empty() {
     let server = TestServer::start().unwrap();
-    let client = client(&[server.address()], PATIENT);
+    let client = client(&[server.address()], HANG);
     client.set("k", "v", Ttl::NEVER).unwrap();
     for (reply, expected) in [
         (
@@ -39,10 +39,12 @@ fn f220_f221_a_figure_is_the_whole_rest_of_its_line_or_empty() {
         assert_eq!(stats, expected);
         assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
     }
-    // A figure without a name is no figure: it is told, not guessed.
-    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".into()), When::next(2).verb("stats"));
-    let stats = client.stats().into_result();
-    assert!(stats.is_ok() || stats.unwrap_err().kind() == ErrorKind::Protocol);
+    // One without a name has none; a line without room for a name is no figure.
+    server.fault(Fault::Reply(b"STAT \r\nEND\r\n".into()), When::next(1).verb("stats"));
+    let stats = client.stats().into_result().unwrap().remove(0).1;
+    assert_eq!(stats.into_iter().collect::<Vec<_>>(), [(String::new(), String::new())]);
+    server.fault(Fault::Reply(b"STAT\r\nEND\r\n".into()), When::next(2).verb("stats"));
+    assert_eq!(client.stats().into_result().unwrap_err().kind(), ErrorKind::Protocol);
     assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"));
 }
 
@@ -67,17 +69,14 @@ fn f222_every_kind_of_statistics_ends_with_figures_or_a_typed_error() {
     ];
     for kind in kinds {
         let outcome = client.stats_of(kind).into_result();
-        if let Err(e) = &outcome {
-            assert!(matches!(e.kind(), ErrorKind::Refused | ErrorKind::Protocol), "{kind}: {e}");
-            assert!(!e.is_timeout(), "{kind}: {e}");
-        }
         match kind {
             "items" | "slabs" | "settings" | "conns" => {
                 assert!(!outcome.unwrap().remove(0).1.is_empty(), "{kind}");
             }
             "nonsense" | "detail" => assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Refused),
-            "reset" => assert!(outcome.unwrap().remove(0).1.is_empty()),
-            _ => {}
+            "cachedump 1 2" => assert!(outcome.unwrap().remove(0).1.contains_key("k")),
+            "detail dump" | "sizes" => _ = outcome.unwrap(),
+            _ => assert!(outcome.unwrap().remove(0).1.is_empty(), "{kind}"),
         }
         assert_eq!(client.get::<String>("k").unwrap().as_deref(), Some("v"), "after {kind}");
     }
@@ -90,7 +89,7 @@ fn f223_long_lists_come_whole_however_they_are_cut() {
     let mut pieces = Weather::calm();
     pieces.split = 1.0;
     proxy.weather(pieces);
-    let direct = client(&[server.address()], PATIENT);
+    let direct = client(&[server.address()], HANG);
     let keys: Vec<String> = (0..30_000).map(|i| format!("key-{i:05}")).collect();
     let stored = direct.set_many(keys.iter().map(|k| (k, "v")), Ttl::NEVER);
     assert_eq!(stored.failures().count(), 0);
@@ -98,7 +97,7 @@ fn f223_long_lists_come_whole_however_they_are_cut() {
     let mut names: Vec<_> = listed.into_iter().map(|k| String::from_utf8(k.key).unwrap()).collect();
     names.sort_unstable();
     assert!(names == keys, "{} of {} keys", names.len(), keys.len());
-    let cut = client(&[proxy.address()], PATIENT);
+    let cut = client(&[proxy.address()], HANG);
     let figures = |c: &Client| c.stats_of("settings").into_result().unwrap().remove(0).1;
     assert_eq!(figures(&cut), figures(&direct));
     assert_eq!(cut.get::<String>("key-00007").unwrap().as_deref(), Some("v"));
@@ -116,11 +115,10 @@ fn f224_one_bad_server_spoils_no_others_answer_and_takes_no_longer_than_the_call
     paused.pause();
     odd.fault(Fault::Reply(b"ERROR\r\n".into()), When::always());
     let addresses = [live.address(), odd.address(), paused.address(), dead.address()];
-    let timeout = Duration::from_millis(300);
+    let timeout = Duration::from_secs(1);
     let client = client(&addresses, timeout);
-    let start = Instant::now();
-    let (stats, versions) = (client.stats(), client.version());
-    assert!(start.elapsed() < 2 * timeout + Duration::from_secs(1), "{:?}", start.elapsed());
+    let ((stats, versions), took) = timed(|| (client.stats(), client.version()));
+    assert!(took < 2 * timeout + SLACK, "{took:?}");
     paused.resume();
     let kind = |e: &mcpool::Error| (e.kind(), e.server().map(str::to_owned));
     let kinds: Vec<_> = stats.iter().map(|(_, r)| r.as_ref().err().map(kind)).collect();
@@ -143,7 +141,7 @@ fn f224_one_bad_server_spoils_no_others_answer_and_takes_no_longer_than_the_call
 #[test]
 fn f226_no_command_line_has_a_blank_too_many() {
     let server = TestServer::start().unwrap();
-    let client = client(&[server.address()], PATIENT);
+    let client = client(&[server.address()], HANG);
     client.set("k", &1, Ttl::NEVER).unwrap();
     let token = client.gets::<u32>("k").unwrap().unwrap().cas;
     client.add("k", "", Ttl::IMMEDIATE).unwrap();
@@ -180,7 +178,7 @@ fn f227_a_flush_succeeds_only_where_the_server_said_so() {
         (Memcached::start_with(&["-F"]), Memcached::start(), TestServer::start().unwrap());
     dead.stop();
     let addresses = [refusing.address(), willing.address(), dead.address()];
-    let client = client(&addresses, PATIENT);
+    let client = client(&addresses, HANG);
     for delay in [Duration::ZERO, Duration::from_secs(60)] {
         let outcome = client.flush_all(delay);
         let of = |i: usize| outcome.server(&addresses[i]).unwrap();
@@ -197,7 +195,8 @@ fn f227_a_flush_succeeds_only_where_the_server_said_so() {
 #[test]
 fn f228_a_delayed_flush_takes_what_is_stored_before_its_time_and_nothing_after() {
     let server = TestServer::start().unwrap();
-    let client = client(&[server.address()], PATIENT);
+    server.clock().freeze();
+    let client = client(&[server.address()], HANG);
     client.set("before", "v", Ttl::NEVER).unwrap();
     client.flush_all(Duration::from_millis(1001)).into_result().unwrap();
     assert_eq!(server.commands().last().unwrap(), "flush_all 2");

@@ -5,6 +5,7 @@ use std::io::Write;
 use mcpool::{Client, ErrorKind, Server, Ttl};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 use crate::support::memcached::Memcached;
 
 #[test]
@@ -14,7 +15,7 @@ fn f198_a_server_that_demands_a_login_is_an_error_and_never_a_miss() {
     let server = Memcached::start_with(&["-Y", file.to_str().unwrap()]);
     std::fs::remove_file(&file).unwrap();
     for alive_check in [false, true] {
-        let builder = Client::builder().servers(server.address()).alive_check(alive_check);
+        let builder = patient(server.address()).alive_check(alive_check);
         let client = builder.build().unwrap();
         for error in [
             client.get::<String>("k").unwrap_err(),
@@ -30,7 +31,7 @@ fn f198_a_server_that_demands_a_login_is_an_error_and_never_a_miss() {
         }
     }
     // A refusal is no outage: it is not turned into a miss.
-    let lenient = Client::builder().servers(server.address()).errors_as_misses(true);
+    let lenient = patient(server.address()).errors_as_misses(true);
     assert!(lenient.build().unwrap().get::<String>("k").is_err());
 }
 

@@ -3,11 +3,12 @@
 use mcpool::testing::TestServer;
 use mcpool::{CasOutcome, Client, Ttl};
 
+use crate::support::clients::passive;
 use crate::support::memcached::Memcached;
 use crate::support::script::Script;
 
 fn client(address: String) -> Client {
-    Client::builder().servers(address).min_connections(0).build().expect("a client")
+    passive(address).build().expect("a client")
 }
 
 #[test]

@@ -9,10 +9,11 @@ use mcpool::{Client, Codec, Error, ErrorKind, Ttl};
 use serde_json::{Value, json};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 
 /// Nothing but the test's calls talks to the server.
 fn client(server: &TestServer) -> Client {
-    let builder = Client::builder().servers(server.address());
+    let builder = patient(server.address());
     builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
 

@@ -4,22 +4,21 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcpool::testing::{Event, Fault, Proxy, TestServer, Weather, When};
-use mcpool::{Client, ClientBuilder, DownAfter, ErrorKind, Failover, ServerList, Ttl};
+use mcpool::{Client, ClientBuilder, Error, ErrorKind, Failover, ServerList, Ttl};
 use serde::{Deserialize, Deserializer};
 
+use crate::support::calls::{MANY, SINGLE};
+use crate::support::clients::{never, passive};
 use crate::support::memcached::Memcached;
 use crate::support::script::{Peer, Script};
+use crate::support::watch::{HANG, SLACK, timed};
 
-/// A client whose servers are never taken out, so that each call meets the fault itself.
+/// Never taken out, so that each call meets the fault itself.
 fn settings(servers: impl Into<ServerList>) -> ClientBuilder {
-    Client::builder()
-        .servers(servers)
-        .min_connections(0)
-        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
-        .timeout(Duration::from_secs(20))
+    passive(servers).down_after(never())
 }
 
 fn start() -> TestServer {
@@ -37,18 +36,17 @@ fn f001_a_late_answer_never_reaches_the_next_call() {
     let server = start();
     server.put("a", "A", 0);
     server.put("b", "B", 0);
-    let client = settings(server.address())
-        .max_connections(1)
-        .timeout(Duration::from_millis(200))
-        .build()
-        .expect("built");
-    server.fault(Fault::Late(Duration::from_millis(400)), When::next(1));
-    assert_eq!(client.get::<String>("a").expect_err("late").kind(), ErrorKind::Timeout);
-    let patient = client.with_timeout(Duration::from_secs(20)).expect("a handle");
-    assert_eq!(patient.get::<String>("b").expect("read").as_deref(), Some("B"));
+    let client = settings(server.address()).max_connections(1).build().expect("built");
+    assert_eq!(client.get::<String>("a").expect("read").as_deref(), Some("A"));
+    server.fault(Fault::Late(HANG), When::next(1));
+    let hasty = client.with_timeout(Duration::from_millis(300)).expect("a handle");
+    assert_eq!(hasty.get::<String>("a").expect_err("late").kind(), ErrorKind::Timeout);
+    // Now comes what was late, if there still is anybody to hear it.
+    server.clear_faults();
+    assert_eq!(client.get::<String>("b").expect("read").as_deref(), Some("B"));
     let closed =
         |events: &[Event]| events.iter().any(|e| matches!(e, Event::Closed { connection: 1 }));
-    assert!(server.wait_for(closed, Duration::from_secs(10)), "the late connection is closed");
+    assert!(server.wait_for(closed, HANG), "the late connection is closed");
     assert_eq!(client.status().servers[0].dials, 2);
 }
 
@@ -58,6 +56,7 @@ fn f002_f003_delays_cuts_and_resets_under_threads_give_no_value_of_another_key()
     let proxy = Proxy::start(server.addr(), 2).expect("a proxy");
     let client = settings(proxy.address())
         .max_connections(4)
+        .connect_timeout(Duration::from_millis(250))
         .timeout(Duration::from_millis(40))
         .build()
         .expect("built");
@@ -89,7 +88,8 @@ fn f002_f003_delays_cuts_and_resets_under_threads_give_no_value_of_another_key()
             });
         }
     });
-    assert!(proxy.injected() > 100);
+    let hits = hits.into_inner();
+    assert!(proxy.injected() > 100 && hits > 0, "{} faults, {hits} hits", proxy.injected());
     proxy.weather(Weather::calm());
     let patient = client.with_timeout(Duration::from_secs(20)).expect("a handle");
     for n in 0..50 {
@@ -186,11 +186,12 @@ fn f008_a_refusal_is_heard_while_the_value_is_still_being_sent() {
         // Dropped before the server, which waits for it.
         let release = release;
         let client = settings(server.address()).build().expect("a client");
-        let started = Instant::now();
-        let error = client.set_raw("k", vec![7; 32 << 20], 0, Ttl::NEVER).expect_err("refused");
+        let set = || client.set_raw("k", vec![7; 32 << 20], 0, Ttl::NEVER);
+        let (outcome, took) = timed(set);
+        let error = outcome.expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::ValueTooLarge, "stays open: {stays}: {error}");
         assert!(!error.may_have_been_applied(), "{error}");
-        assert!(started.elapsed() < Duration::from_secs(10), "heard after {:?}", started.elapsed());
+        assert!(took < client.timeout() - SLACK, "heard after {took:?}");
         assert_eq!(client.status().servers[0].connections, 0, "it is out of step");
         drop(release);
     }
@@ -212,21 +213,28 @@ fn f009_junk_is_an_error_and_no_part_of_it_reaches_the_next_call() {
 #[test]
 fn f010_silence_is_a_time_out_and_never_a_miss() {
     let server = start();
+    let client = settings(server.address()).build().expect("built");
+    client.set("k", "v", Ttl::NEVER).expect("stored");
+    let token = &client.gets::<String>("k").expect("read").expect("a hit").cas;
     server.fault(Fault::Hang, When::always());
-    let client =
-        settings(server.address()).timeout(Duration::from_millis(100)).build().expect("built");
-    let errors = [
-        client.get::<String>("k").map(drop),
-        client.gets::<String>("k").map(drop),
-        client.get_many::<String, _>(["k"]).into_result().map(drop),
-        client.delete("k").map(drop),
-        client.incr("k", 1).map(drop),
-        client.touch("k", Ttl::NEVER).map(drop),
-    ];
-    for outcome in errors {
-        let error = outcome.expect_err("no answer");
-        assert!(error.is_timeout(), "{error}");
-    }
+    let hasty = client.with_timeout(Duration::from_secs(1)).expect("a handle");
+    std::thread::scope(|scope| {
+        for call in SINGLE {
+            let hasty = &hasty;
+            scope.spawn(move || {
+                let error = (call.run)(hasty, "k", token).expect_err(call.name);
+                assert!(error.is_timeout(), "{}: {error}", call.name);
+            });
+        }
+        for call in &MANY[..4] {
+            let hasty = &hasty;
+            scope.spawn(move || {
+                let errors = (call.run)(hasty, &["k".to_owned(), "l".to_owned()]);
+                assert_eq!(errors.len(), 2, "{}: {errors:?}", call.name);
+                assert!(errors.iter().all(Error::is_timeout), "{}: {errors:?}", call.name);
+            });
+        }
+    });
 }
 
 thread_local! {

@@ -4,16 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcpool::testing::{Fault, TestServer, When};
-use mcpool::{Client, ClientBuilder, DownAfter, ErrorKind, Ttl};
+use mcpool::{ClientBuilder, ErrorKind, Ttl};
 
+use crate::support::clients::{never, passive};
 use crate::support::memcached::Memcached;
 
 fn settings(address: impl Into<String>) -> ClientBuilder {
-    Client::builder()
-        .servers(address.into())
-        .min_connections(0)
-        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
-        .timeout(Duration::from_secs(20))
+    passive(address.into()).down_after(never())
 }
 
 #[test]
@@ -27,7 +24,7 @@ fn f111_each_trouble_has_a_kind_of_its_own_and_names_server_and_reason() {
     server.fault(Fault::Reply(b"CLIENT_ERROR malformed\r\n".to_vec()), When::next(1));
     let refused = client.touch("text", Ttl::NEVER).expect_err("refused");
     server.fault(Fault::Hang, When::next(1));
-    let hasty = client.with_timeout(Duration::from_millis(50)).expect("a handle");
+    let hasty = client.with_timeout(Duration::from_millis(300)).expect("a handle");
     let timeout = hasty.get::<String>("text").expect_err("silent");
     assert!(!client.add("text", "x", Ttl::NEVER).expect("not stored is no error"));
     server.stop();

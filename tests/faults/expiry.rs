@@ -7,14 +7,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use mcpool::testing::TestServer;
 use mcpool::{CasOutcome, Client, ErrorKind, Ttl};
 
+use crate::support::clients::passive;
 use crate::support::memcached::Memcached;
 
-/// Beyond what is asked for: a store may begin in one second of the server's clock and be looked at in the next ones.
+/// How far off: a store may begin in one second of the server's clock and be looked at in the next ones, and on a busy
+/// machine that clock itself is late.
 const LATE: i64 = 30;
 
 fn client(address: String) -> Client {
-    let settings = Client::builder().servers(address).min_connections(0);
-    settings.timeout(Duration::from_secs(20)).build().expect("a client")
+    passive(address).build().expect("a client")
 }
 
 fn seconds(n: u64) -> Duration {
@@ -75,7 +76,7 @@ fn f115_f124_every_verb_passes_short_and_long_times_on() {
         let ttl = seconds(asked.unsigned_abs()).into();
         for key in store_by_every_verb(&client, ttl) {
             let left = left(server.addr(), key).unwrap_or_else(|| panic!("{key} is gone"));
-            assert!((asked - LATE..=asked + 1).contains(&left), "{key}: {left} s of {asked}");
+            assert!((asked - LATE..=asked + LATE).contains(&left), "{key}: {left} s of {asked}");
         }
     }
 }
@@ -92,7 +93,7 @@ fn f116_thirty_days_are_no_edge() {
     ] {
         client.set("k", "v", asked).expect("stored");
         let left = left(server.addr(), "k").unwrap_or_else(|| panic!("{asked:?}: gone"));
-        assert!((expected - LATE..=expected + 1).contains(&left), "{asked:?}: {left} s");
+        assert!((expected - LATE..=expected + LATE).contains(&left), "{asked:?}: {left} s");
         assert_eq!(client.get::<String>("k").expect("answered").as_deref(), Some("v"));
     }
 }
@@ -105,7 +106,7 @@ fn f117_dates_are_dates() {
         let asked = days * 86_400 + 100;
         client.set("k", "v", SystemTime::now() + seconds(asked.unsigned_abs())).expect("stored");
         let left = left(server.addr(), "k").expect("a value");
-        assert!((asked - LATE..=asked + 1).contains(&left), "{left} s of {asked}");
+        assert!((asked - LATE..=asked + LATE).contains(&left), "{left} s of {asked}");
     }
     client.set("k", "v", SystemTime::now() - seconds(100)).expect("stored");
     assert_eq!(client.get::<String>("k").expect("answered"), None);

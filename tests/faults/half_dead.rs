@@ -4,16 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mcpool::testing::{Event, Fault, TestServer, When};
-use mcpool::{BackOff, Client, ClientBuilder, NodeState, ServerList, Ttl};
+use mcpool::{BackOff, NodeState, Ttl};
 
 use crate::support::blackhole::blackhole;
-
-/// Whoever waits that long waits in vain.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn settings(servers: impl Into<ServerList>) -> ClientBuilder {
-    Client::builder().servers(servers).min_connections(0)
-}
+use crate::support::clients::{keys_on, passive, state};
+use crate::support::over::Over;
+use crate::support::script::{Peer, Script};
+use crate::support::watch::until;
 
 fn start() -> TestServer {
     TestServer::start().expect("a server")
@@ -24,35 +21,8 @@ fn hangs_up() -> Fault {
     Fault::TurnAway(Vec::new())
 }
 
-fn keys_of<'c>(client: &'c Client, address: &'c str) -> impl Iterator<Item = String> + 'c {
-    let keys = (0..).map(|n| format!("key{n}"));
-    keys.filter(move |key| client.server_for(key).expect("a legal key") == address)
-}
-
 fn connects(server: &TestServer) -> usize {
     server.events().iter().filter(|e| matches!(e, Event::Connected { .. })).count()
-}
-
-fn state(client: &Client, address: &str) -> NodeState {
-    let status = client.status();
-    status.servers.iter().find(|s| s.address == address).expect("a server").state
-}
-
-/// Ends a test's threads also when it fails, so that its failure is seen.
-struct EndOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-}
-
-fn until(what: &str, reached: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !reached() {
-        assert!(started.elapsed() < PATIENCE, "{what} never came");
-        std::thread::yield_now();
-    }
 }
 
 #[test]
@@ -60,9 +30,9 @@ fn f033_a_server_that_hangs_up_on_every_connection_is_given_up_as_one_that_refus
     for many in [false, true] {
         let (live, dead) = (start(), start());
         dead.fault(hangs_up(), When::always());
-        let client = settings([live.address(), dead.address()]).build().expect("a client");
+        let client = passive([live.address(), dead.address()]).build().expect("a client");
         let address = dead.address();
-        let keys: Vec<_> = keys_of(&client, &address).take(1000).collect();
+        let keys: Vec<_> = keys_on(&client, &address, "key").take(1000).collect();
         let started = Instant::now();
         for keys in keys.chunks(2) {
             if many {
@@ -72,9 +42,10 @@ fn f033_a_server_that_hangs_up_on_every_connection_is_given_up_as_one_that_refus
                 assert_eq!(client.get::<String>(&keys[0]).expect("the live one says so"), None);
             }
         }
+        let connects = connects(&dead);
         // Four to find out, then one for each back-off of 160 ms at the shortest.
         let most = 4 + started.elapsed().as_millis() / 160;
-        assert!(connects(&dead) as u128 <= most, "{} connects, many: {many}", connects(&dead));
+        assert!(connects as u128 <= most, "{connects} connects, many: {many}");
         assert_eq!(state(&client, &address), NodeState::Down);
         dead.clear_faults();
         until("its return", || state(&client, &address) == NodeState::Up);
@@ -86,11 +57,11 @@ fn f033_a_server_that_hangs_up_on_every_connection_is_given_up_as_one_that_refus
 #[test]
 fn f056_a_server_that_hangs_up_on_a_crowd_is_not_stormed_and_neither_is_it_when_it_recovers() {
     let server = start();
-    let client = settings(server.address()).max_connections(16).build().expect("a client");
+    let client = passive(server.address()).max_connections(16).build().expect("a client");
     let address = server.address();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _end = EndOnDrop(&over);
+        let _end = Over(&over);
         for _ in 0..64 {
             scope.spawn(|| {
                 while !over.load(Ordering::SeqCst) {
@@ -110,8 +81,8 @@ fn f056_a_server_that_hangs_up_on_a_crowd_is_not_stormed_and_neither_is_it_when_
         until("three probes", || dials() >= enough);
         let took = started.elapsed();
         assert!(took >= Duration::from_millis(300), "three probes within {took:?}");
-        server.clear_events();
         server.clear_faults();
+        server.clear_events();
         let served = client.status().servers[0].exchanges;
         until("load", || client.status().servers[0].exchanges > served + 500);
     });
@@ -122,7 +93,7 @@ fn f056_a_server_that_hangs_up_on_a_crowd_is_not_stormed_and_neither_is_it_when_
 fn f050_connects_that_timed_out_do_not_outlast_the_black_hole() {
     let hole = blackhole();
     let addr = hole.addr();
-    let client = settings(hole.address())
+    let client = passive(hole.address())
         .connect_timeout(Duration::from_millis(50))
         .back_off(BackOff::new(Duration::from_millis(50), Duration::from_millis(100)))
         .build()
@@ -131,9 +102,11 @@ fn f050_connects_that_timed_out_do_not_outlast_the_black_hole() {
         client.get::<String>("k").expect_err("nobody accepts");
         state(&client, &addr.to_string()) == NodeState::Down
     });
-    drop(hole);
-    let server = TestServer::builder().bind(addr).start().expect("the address is free again");
-    server.put("k", "v", 0);
+    let _server = Script::on(hole.open(), |peer: &mut Peer| {
+        while let Some(line) = peer.line() {
+            peer.send(if line == "get k" { "VALUE k 0 1\r\nv\r\nEND\r\n" } else { "END\r\n" });
+        }
+    });
     until("an answer", || matches!(client.get::<String>("k"), Ok(Some(v)) if v == "v"));
     assert_eq!(state(&client, &addr.to_string()), NodeState::Up);
 }

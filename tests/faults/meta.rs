@@ -6,19 +6,19 @@ use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{CasOutcome, Client, Error, ErrorKind, Ttl};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
+use crate::support::watch::HANG;
 
 /// Nothing but the test's calls talks to the server, over one connection.
 fn client(server: &TestServer, timeout: Duration) -> Client {
-    let builder = Client::builder().servers(server.address()).max_connections(1).timeout(timeout);
+    let builder = patient(server.address()).max_connections(1).timeout(timeout);
     builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
-
-const PATIENT: Duration = Duration::from_secs(20);
 
 #[test]
 fn f242_an_error_line_is_told_in_the_servers_words_whatever_was_asked() {
     let server = TestServer::start().unwrap();
-    let client = client(&server, PATIENT);
+    let client = client(&server, HANG);
     client.set("x", "X", Ttl::NEVER).unwrap();
     type Call = fn(&Client) -> Option<Error>;
     let calls: [(&str, Call); 7] = [
@@ -44,7 +44,7 @@ fn f242_an_error_line_is_told_in_the_servers_words_whatever_was_asked() {
 #[test]
 fn f245_f246_replies_of_another_draft_are_never_a_success() {
     let server = TestServer::start().unwrap();
-    let client = client(&server, Duration::from_secs(1));
+    let client = client(&server, HANG);
     server.put("x", "X", 0);
     for reply in [
         "OK",
@@ -68,12 +68,13 @@ fn f245_f246_replies_of_another_draft_are_never_a_success() {
 #[test]
 fn f248_hits_out_of_order_or_without_an_end_are_never_given_to_another_key() {
     let server = TestServer::start().unwrap();
-    let client = client(&server, Duration::from_millis(300));
+    let client = client(&server, HANG);
+    let hasty = client.with_timeout(Duration::from_secs(1)).unwrap();
     server.put("x", "X", 0);
     let hits = [("e", "E"), ("b", "B")].map(|(k, v)| format!("VALUE {k} 0 1\r\n{v}\r\n")).concat();
     for end in ["END\r\n", ""] {
         server.fault(Fault::Reply(format!("{hits}{end}").into()), When::next(2).verb("get"));
-        let found = client.get_many::<String, _>(["a", "b", "c", "d", "e"]);
+        let found = hasty.get_many::<String, _>(["a", "b", "c", "d", "e"]);
         for key in ["a", "b", "c", "d", "e"] {
             match found.outcome(key).unwrap() {
                 Ok(Some(value)) => assert_eq!(*value, key.to_uppercase()),
@@ -98,7 +99,7 @@ fn f249_the_largest_numbers_that_calls_take_are_in_the_servers_range() {
         assert_eq!(client.get::<String>("k").unwrap(), None);
     }
     let server = TestServer::start().unwrap();
-    let client = self::client(&server, PATIENT);
+    let client = self::client(&server, HANG);
     let reply = format!("VALUE k 0 1 {}\r\nv\r\nEND\r\n", u64::MAX);
     server.fault(Fault::Reply(reply.into()), When::next(1).verb("gets"));
     let token = client.gets::<String>("k").unwrap().unwrap().cas;

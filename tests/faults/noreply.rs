@@ -6,10 +6,11 @@ use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, ErrorKind, Ttl};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 
 /// Nothing but the test's calls talks to the server, over one connection.
 fn client(server: &TestServer) -> Client {
-    let builder = Client::builder().servers(server.address()).max_connections(1);
+    let builder = patient(server.address()).max_connections(1);
     builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
 

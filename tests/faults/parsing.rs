@@ -3,16 +3,13 @@
 use std::time::Duration;
 
 use mcpool::testing::{Fault, Proxy, TestServer, Weather, When};
-use mcpool::{CasOutcome, Client, ClientBuilder, DownAfter, ErrorKind, Ttl};
+use mcpool::{CasOutcome, Client, ClientBuilder, ErrorKind, Ttl};
 
+use crate::support::clients::{never, passive};
 use crate::support::memcached::Memcached;
 
 fn settings(address: impl Into<String>) -> ClientBuilder {
-    Client::builder()
-        .servers(address.into())
-        .min_connections(0)
-        .down_after(DownAfter::new(1000, Duration::from_secs(10)))
-        .timeout(Duration::from_secs(30))
+    passive(address.into()).down_after(never())
 }
 
 /// A client whose every byte comes and goes in small pieces.
@@ -74,7 +71,7 @@ fn f176_a_value_longer_than_announced_is_an_error_and_no_part_of_it_is_given() {
 fn f177_a_value_shorter_than_announced_ends_with_the_deadline_and_its_connection() {
     let server = TestServer::start().expect("a server");
     let client =
-        settings(server.address()).timeout(Duration::from_millis(200)).build().expect("a client");
+        settings(server.address()).timeout(Duration::from_secs(1)).build().expect("a client");
     server.fault(Fault::Reply(b"VALUE k 0 12\r\nabc\r\nEND\r\n".to_vec()), When::next(1));
     assert!(client.get::<String>("k").expect_err("too short").is_timeout());
     assert_eq!(client.status().servers[0].connections, 0);

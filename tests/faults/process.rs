@@ -2,28 +2,19 @@
 //!
 //! Forks, signals, the clock and scarce descriptors need unsafe code and are in `tests/process`.
 
-use std::time::{Duration, Instant};
-
+use mcpool::Ttl;
 use mcpool::testing::TestServer;
-use mcpool::{Client, Ttl};
 
 use crate::support::alone::{alone, descriptors, threads};
-
-/// Longer than anything here takes; whoever waits that long hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::support::clients::{passive, patient};
+use crate::support::watch::until;
 
 #[test]
 fn f219_one_client_serves_any_number_of_threads() {
     fn shareable<T: Send + Sync + Clone + 'static>(_: &T) {}
     const THREADS: usize = 1500;
     let server = TestServer::start().expect("a server");
-    let client = Client::builder()
-        .servers(server.address())
-        .min_connections(0)
-        .max_connections(8)
-        .timeout(Duration::from_secs(20))
-        .build()
-        .expect("a client");
+    let client = passive(server.address()).max_connections(8).build().expect("a client");
     shareable(&client);
     std::thread::scope(|scope| {
         for t in 0..THREADS {
@@ -49,27 +40,13 @@ fn f219_clients_that_come_and_go_leave_no_descriptor_and_no_thread() {
     alone("process::f219_clients_that_come_and_go_leave_no_descriptor_and_no_thread", || {
         let server = TestServer::start().expect("a server");
         let use_one = || {
-            let client = Client::new(server.address()).expect("a client");
+            let client = patient(server.address()).build().expect("a client");
             assert_eq!(client.get::<String>("k").expect("answered"), None);
-        };
-        let settled = |most: (usize, usize)| {
-            let started = Instant::now();
-            loop {
-                let now = (descriptors(), threads());
-                if now.0 <= most.0 && now.1 <= most.1 {
-                    return;
-                }
-                assert!(
-                    started.elapsed() < PATIENCE,
-                    "(descriptors, threads): {most:?}, then {now:?}"
-                );
-                std::thread::yield_now();
-            }
         };
         let before = (descriptors(), threads());
         for _ in 0..300 {
             use_one();
         }
-        settled(before);
+        until("all of them are gone", || descriptors() <= before.0 && threads() <= before.1);
     });
 }

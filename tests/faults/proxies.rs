@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use mcpool::testing::{Fault, TestServer, When};
-use mcpool::{BackOff, Client, ClientBuilder, DownAfter, ErrorKind, NodeState, Ttl};
+use mcpool::{BackOff, DownAfter, ErrorKind, NodeState, Ttl};
 
+use crate::support::clients::passive;
 use crate::support::script::{Peer, Script};
-
-fn settings(address: impl Into<String>) -> ClientBuilder {
-    Client::builder().servers(address.into()).min_connections(0).timeout(Duration::from_secs(20))
-}
 
 /// A proxy that knows four commands and answers `refusal` to all others, or hangs up when that is `None`.
 fn proxy(refusal: Option<&'static str>) -> Script {
@@ -43,7 +40,7 @@ fn proxy(refusal: Option<&'static str>) -> Script {
 #[test]
 fn f233_plain_calls_use_only_commands_that_every_proxy_knows() {
     let proxy = proxy(Some("ERROR\r\n"));
-    let client = settings(proxy.address()).build().expect("a client");
+    let client = passive(proxy.address()).build().expect("a client");
     client.set("k", &7, Ttl::NEVER).expect("set");
     assert_eq!(client.get::<u32>("k").expect("get"), Some(7));
     assert_eq!(
@@ -59,7 +56,7 @@ fn f233_plain_calls_use_only_commands_that_every_proxy_knows() {
 #[test]
 fn f234_a_refused_gat_is_the_servers_refusal_and_the_connection_goes_on() {
     let proxy = proxy(Some("CLIENT_ERROR malformed request\r\n"));
-    let client = settings(proxy.address()).build().expect("a client");
+    let client = passive(proxy.address()).build().expect("a client");
     let error = client.get_and_touch::<u32>("k", Ttl::NEVER).expect_err("it is not known");
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert!(error.to_string().contains("malformed request"), "{error}");
@@ -70,7 +67,7 @@ fn f234_a_refused_gat_is_the_servers_refusal_and_the_connection_goes_on() {
 #[test]
 fn f235_a_proxy_that_hangs_up_on_version_is_alive_to_checks_and_probes() {
     let proxy = proxy(None);
-    let client = settings(proxy.address())
+    let client = passive(proxy.address())
         .alive_check(true)
         .down_after(DownAfter::new(1, Duration::from_secs(10)))
         .back_off(BackOff::new(Duration::from_millis(20), Duration::from_millis(20)))
@@ -89,7 +86,7 @@ fn f235_a_proxy_that_hangs_up_on_version_is_alive_to_checks_and_probes() {
 #[test]
 fn f236_delete_sends_a_key_and_no_time() {
     let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("a client");
+    let client = passive(server.address()).build().expect("a client");
     client.delete("k").expect("asked");
     client.delete_many(["a", "b"]).into_result().expect("asked");
     assert_eq!(server.commands(), ["delete k", "delete a", "delete b"]);
@@ -102,7 +99,7 @@ fn f238_a_server_that_knows_no_command_of_ours_says_so_in_each_error_and_is_not_
             peer.send("ERROR\r\n");
         }
     });
-    let client = settings(server.address()).build().expect("a client");
+    let client = passive(server.address()).build().expect("a client");
     for _ in 0..10 {
         let error = client.get::<u32>("k").expect_err("it is not known");
         assert_eq!(error.kind(), ErrorKind::Refused);
@@ -114,7 +111,7 @@ fn f238_a_server_that_knows_no_command_of_ours_says_so_in_each_error_and_is_not_
 #[test]
 fn f239_a_backend_failure_behind_a_proxy_is_an_error_and_no_miss_and_the_connection_goes_on() {
     let server = TestServer::start().expect("a server");
-    let client = settings(server.address()).build().expect("a client");
+    let client = passive(server.address()).build().expect("a client");
     client.set("k", "v", Ttl::NEVER).expect("stored");
     server.fault(
         Fault::Reply(b"SERVER_ERROR backend failure\r\n".to_vec()),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::stand::Stand;
+use crate::support::clients::patient;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct User {
@@ -28,7 +29,7 @@ enum Shape {
 
 /// Nothing but the test's calls talks to the server.
 fn client(server: &TestServer, codec: Codec) -> Client {
-    let builder = Client::builder().servers(server.address()).codec(codec);
+    let builder = patient(server.address()).codec(codec);
     builder.maintenance_interval(Duration::ZERO).build().unwrap()
 }
 

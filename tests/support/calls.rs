@@ -70,6 +70,19 @@ pub(crate) const MANY: &[Many] = many! {
     flush_all |client, _| client.flush_all(Duration::from_secs(3600)).iter().map(|(_, r)| failure(r));
 };
 
+/// Makes every call once; each by its name with its errors. The last ones are [`MANY`].
+pub(crate) fn every_call(
+    client: &Client,
+    key: &str,
+    token: &CasToken,
+) -> Vec<(&'static str, Vec<Error>)> {
+    let single =
+        |call: &Call| (call.name, (call.run)(client, key, token).err().into_iter().collect());
+    let keys = [key.to_owned(), format!("{key}2")];
+    let many = |call: &Many| (call.name, (call.run)(client, &keys));
+    SINGLE.iter().map(single).chain(MANY.iter().map(many)).collect()
+}
+
 fn failure<T>(result: &Result<T, Error>) -> Option<Error> {
     result.as_ref().err().cloned()
 }

@@ -34,7 +34,14 @@ pub(crate) struct Peer {
 impl Script {
     /// Runs `play` for each connection, on a thread of its own.
     pub(crate) fn start(play: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Self::on(TcpListener::bind("127.0.0.1:0").expect("a free port"), play)
+    }
+
+    /// The same where someone listens already.
+    pub(crate) fn on(
+        listener: TcpListener,
+        play: impl Fn(&mut Peer) + Send + Sync + 'static,
+    ) -> Self {
         let addr = listener.local_addr().expect("an address");
         let shared = Arc::<Shared>::default();
         let (of_thread, play) = (shared.clone(), Arc::new(play));

