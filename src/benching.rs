@@ -12,7 +12,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Option<u32
 }
 
 /// Reads what [`encode`] made; `None` when it is no `T`.
-pub fn decode<T: DeserializeOwned>(flags: u32, bytes: Vec<u8>) -> Option<T> {
+pub fn decode<T: DeserializeOwned>(flags: u32, bytes: &mut Vec<u8>) -> Option<T> {
     Transcoder::default().decode(flags, bytes).ok()
 }
 

@@ -122,7 +122,7 @@ pub fn stored_value(input: &[u8]) {
 }
 
 fn read<T: serde::de::DeserializeOwned>(codec: &Transcoder, flags: u32, bytes: &[u8]) {
-    if let Err(e) = codec.decode::<T>(flags, bytes.to_vec()) {
+    if let Err(e) = codec.decode::<T>(flags, &mut bytes.to_vec()) {
         assert_eq!((e.flags(), e.bytes()), (flags, bytes));
     }
 }

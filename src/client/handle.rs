@@ -168,6 +168,15 @@ impl Client {
         Ok(self.keys.wire(key.bytes)?)
     }
 
+    /// The same without copying a key that goes out as it is; another is made in `room`.
+    pub(crate) fn wire_in<'k>(
+        &self,
+        key: KeyRef<'k>,
+        room: &'k mut Option<WireKey>,
+    ) -> Result<&'k [u8]> {
+        Ok(self.keys.wire_in(key.bytes, room)?)
+    }
+
     /// How many bytes of a wire key have no say in its server.
     pub(crate) fn unhashed(&self) -> usize {
         self.keys.unhashed()
@@ -204,7 +213,7 @@ impl Client {
         let key = key.to_key();
         let outcome = self.check_open().and_then(|()| {
             let mut room = None;
-            let wire = self.keys.wire_in(key.bytes, &mut room)?;
+            let wire = self.wire_in(key, &mut room)?;
             let (given, unhashed) = (key, self.unhashed());
             let call = Call { verb, key: wire, timing, given, unhashed };
             run(&call).map_err(|e| e.with_call(verb, Some(wire)))

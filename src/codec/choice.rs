@@ -109,9 +109,9 @@ pub enum Codec {
     /// | compressed | + 48 | zlib behind the plain length; the client's own threshold is 2000 bytes |
     ///
     /// Also read: `serialize` of arrays and scalars (flags 4). Objects, enums and references in it,
-    /// igbinary (5) and msgpack (7) are errors that carry the bytes, and so are FastLZ (+ 80, the client's
-    /// default) and Zstandard (+ 144): set `memcached.compression_type` to `zlib`. Bits 16 and up are
-    /// the user's and not looked at.
+    /// igbinary (5) and msgpack (7) are errors that carry the bytes. FastLZ (+ 80), the client's default
+    /// compression, is read and not written; Zstandard (+ 144) is an error that carries the bytes. Bits 16
+    /// and up are the user's and not looked at.
     PhpMemcached,
     /// The values of PHP's `Memcache` (pecl memcache), byte for byte.
     ///

@@ -191,7 +191,7 @@ impl Dialect {
         let row = self.readings.iter().find(|(number, _)| *number == flags);
         match row {
             Some((_, reading)) => Some(*reading),
-            // What our own codec stores where the client has no number for it.
+            // Numbers of our own, which the client has not.
             None if flags == self.json => Some(Reading::Json),
             None if flags == flags::NONE => Some(Reading::None),
             None => None,

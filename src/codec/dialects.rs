@@ -66,6 +66,13 @@ pub(super) static DALLI_JSON: Dialect = Dialect {
     floats: Floats::Json(1),
     booleans: Booleans(1, b"true", b"false"),
     none: (1, b"null"),
+    readings: &[
+        (0, Reading::Text),
+        (4, Reading::Text),
+        (1, Reading::MarshalOrJson),
+        // The structures of the other.
+        (flags::JSON, Reading::Json),
+    ],
     ..DALLI
 };
 

@@ -294,7 +294,7 @@ impl Unreadable {
             }
             Self::Compressed(form) => {
                 let hindrance = match form {
-                    Form::FastLz | Form::Zstd => "which this crate does not read; have zlib used",
+                    Form::Zstd => "which this crate does not read; have zlib used",
                     _ => "and the feature `compression` is not built into this program",
                 };
                 let why = format!("compressed with {form}, {hindrance}; get_raw gives the bytes");

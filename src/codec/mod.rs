@@ -26,6 +26,7 @@ mod text;
 mod whalin;
 
 use std::any::type_name;
+use std::mem;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -113,24 +114,25 @@ impl Transcoder {
         Ok(changed.flags)
     }
 
-    /// Reads a stored value as `T`. The error carries the bytes.
+    /// Reads a stored value as `T`. The error takes the bytes along, and so may the value; else they stay.
     pub(crate) fn decode<T: DeserializeOwned>(
         &self,
         flags: u32,
-        bytes: Vec<u8>,
+        bytes: &mut Vec<u8>,
     ) -> Result<T, DecodeError> {
         let layout = self.codec.layout();
         let asked = type_name::<T>();
         let Codec::Custom(custom) = &self.codec else {
-            return self.read(layout, flags, bytes).map_err(|(bytes, why)| {
-                DecodeError::new(asked, layout, flags, Payload { bytes, flags }, why)
+            return self.read(layout, flags, bytes).map_err(|why| {
+                let stored = Payload { bytes: mem::take(bytes), flags };
+                DecodeError::new(asked, layout, flags, stored, why)
             });
         };
-        let stored = Payload { bytes, flags };
+        let stored = Payload { bytes: mem::take(bytes), flags };
         match custom.decode(&stored) {
             Err(source) => Err(DecodeError::custom(asked, stored, source)),
-            Ok(plain) => read_plain(layout, plain.flags, plain.bytes)
-                .map_err(|(_, why)| DecodeError::new(asked, layout, plain.flags, stored, why)),
+            Ok(mut plain) => read_plain(layout, plain.flags, &mut plain.bytes)
+                .map_err(|why| DecodeError::new(asked, layout, plain.flags, stored, why)),
         }
     }
 
@@ -157,33 +159,29 @@ impl Transcoder {
         Err(DecodeError::new("counter", layout, flags, Payload { bytes, flags }, why))
     }
 
-    /// Reads bytes under flags as `T`, inflated if they are compressed; gives the bytes back when that fails.
+    /// Reads bytes under flags as `T`, inflated if they are compressed; the bytes stay when that fails.
     fn read<T: DeserializeOwned>(
         &self,
         layout: &dyn Layout,
         flags: u32,
-        bytes: Vec<u8>,
-    ) -> Result<T, (Vec<u8>, Unreadable)> {
+        bytes: &mut Vec<u8>,
+    ) -> Result<T, Unreadable> {
         let Some((form, flags)) = compress::packed(layout, flags) else {
             return read_plain(layout, flags, bytes);
         };
-        compress::unpack(form, &bytes, self.settings.max_inflated)
-            .and_then(|plain| read_plain(layout, flags, plain).map_err(|(_, why)| why))
-            .map_err(|why| (bytes, why))
+        let mut plain = compress::unpack(form, bytes, self.settings.max_inflated)?;
+        read_plain(layout, flags, &mut plain)
     }
 }
 
-/// Reads bytes under flags as `T`; gives the bytes back when that fails.
+/// Reads bytes under flags as `T`; they stay when that fails.
 fn read_plain<T: DeserializeOwned>(
     layout: &dyn Layout,
     flags: u32,
-    bytes: Vec<u8>,
-) -> Result<T, (Vec<u8>, Unreadable)> {
-    let mut stored = match layout.read(flags, &bytes) {
-        Ok(stored) => stored,
-        Err(why) => return Err((bytes, why)),
-    };
-    if stored.is_text(bytes.len()) && wants_string::<T>() {
+    bytes: &mut Vec<u8>,
+) -> Result<T, Unreadable> {
+    let mut stored = layout.read(flags, bytes)?;
+    if stored.is_text(bytes.len()) && takes_bytes::<T>() {
         return read_string(bytes);
     }
     let mut first_error = None;
@@ -194,7 +192,7 @@ fn read_plain<T: DeserializeOwned>(
         };
         match stored.second_reading() {
             Some(other) => stored = other,
-            None => return Err((bytes, Unreadable::Mismatch(error))),
+            None => return Err(Unreadable::Mismatch(error)),
         }
         first_error = Some(error);
     }
@@ -204,15 +202,15 @@ fn read_plain<T: DeserializeOwned>(
 ///
 /// Only a shortcut: other types that hold a string may still refuse it, and then the bytes must be
 /// there for the error.
-fn wants_string<T>() -> bool {
+pub(crate) fn takes_bytes<T>() -> bool {
     type_name::<T>() == type_name::<String>()
 }
 
-fn read_string<T: DeserializeOwned>(bytes: Vec<u8>) -> Result<T, (Vec<u8>, Unreadable)> {
-    let string = String::from_utf8(bytes).map_err(|error| {
+fn read_string<T: DeserializeOwned>(bytes: &mut Vec<u8>) -> Result<T, Unreadable> {
+    let string = String::from_utf8(mem::take(bytes)).map_err(|error| {
         let why = Unreadable::Mismatch(text::not_utf8(&error.utf8_error()));
-        (error.into_bytes(), why)
+        *bytes = error.into_bytes();
+        why
     })?;
-    T::deserialize(StringDeserializer::new(string))
-        .map_err(|error| (Vec::new(), Unreadable::Mismatch(error)))
+    T::deserialize(StringDeserializer::new(string)).map_err(Unreadable::Mismatch)
 }

@@ -113,9 +113,6 @@ impl Layout for Serializing {
         if flags & SERIALIZED != 0 {
             return Err(Unreadable::Foreign(Format::Java));
         }
-        if flags & !SIGNIFICANT != 0 {
-            return Err(Unreadable::UnknownFlags);
-        }
         read_type(flags, bytes)
     }
 

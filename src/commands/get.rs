@@ -1,12 +1,15 @@
 //! Reads of one key.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 
+use super::body::Body;
 use super::reply::value;
 use crate::client::{Call, Client, Scratched};
+use crate::codec::takes_bytes;
 use crate::error::{Error, Result};
 use crate::protocol::{Request, Value, Verb};
 use crate::types::{Payload, ToKey, Ttl};
@@ -53,8 +56,8 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.find(call, false)?;
-                found.map(|(v, node)| self.decoded(v, node)).transpose()
+                let found = self.read(call, &Request::Get { keys: &[call.key], cas: false })?;
+                Ok(found.map(|(value, ..)| value))
             },
         )
     }
@@ -80,8 +83,8 @@ impl Client {
             &key,
             || None,
             |call| {
-                let found = self.find(call, true)?;
-                found.map(|(v, node)| self.item(v, node)).transpose()
+                let found = self.read(call, &Request::Get { keys: &[call.key], cas: true })?;
+                Ok(found.map(|(value, v, node)| self.item(value, &v, node)))
             },
         )
     }
@@ -115,8 +118,7 @@ impl Client {
                 let exptime = ttl.wire(SystemTime::now())?;
                 let keys = &[call.key];
                 let request = Request::GetAndTouch { keys, exptime, cas: false };
-                let found = self.read_one(call, &request, None)?;
-                found.map(|(v, node)| self.decoded(v, node)).transpose()
+                Ok(self.read(call, &request)?.map(|(value, ..)| value))
             },
         )
     }
@@ -126,7 +128,17 @@ impl Client {
     /// # Errors
     /// As [`get`](Self::get), decoding excepted.
     pub fn contains_key(&self, key: impl ToKey) -> Result<bool> {
-        self.call(Verb::Get, &key, || false, |call| Ok(self.find(call, false)?.is_some()))
+        self.call(
+            Verb::Get,
+            &key,
+            || false,
+            |call| {
+                let mut body = Body::take();
+                let request = Request::Get { keys: &[call.key], cas: false };
+                let found = self.read_one(call, &request, Some(&mut body.0))?;
+                Ok(found.map(|(v, _)| body.0 = v.bytes).is_some())
+            },
+        )
     }
 
     /// Reads a value's bytes and flags as they are stored, whatever wrote them.
@@ -187,7 +199,7 @@ impl Client {
             let answer = self.run(call, batch)?;
             return Ok(value(answer.reply)?.map(|v| (v, answer.node)));
         };
-        batch.push_read_into(request, std::mem::take(buffer));
+        batch.push_read_into(request, mem::take(buffer));
         let answer = self.run(call, batch);
         // Without a value the buffer is still the batch's; it keeps its room for the next read.
         *buffer = batch.take_buffer(0);
@@ -195,16 +207,33 @@ impl Client {
         Ok(value(answer.reply)?.map(|v| (v, answer.node)))
     }
 
+    /// Runs a read of one key as a `T`; what is left of the stored value comes with it, and its node.
+    ///
+    /// The bytes come into this thread's buffer, unless a `T` takes them over.
+    fn read<T: DeserializeOwned>(
+        &self,
+        call: &Call<'_>,
+        request: &Request<'_, '_>,
+    ) -> Result<Option<(T, Value, usize)>> {
+        let mut body = (!takes_bytes::<T>()).then(Body::take);
+        let found = self.read_one(call, request, body.as_mut().map(|body| &mut body.0))?;
+        let Some((mut v, node)) = found else { return Ok(None) };
+        let value = self.decoded(&mut v, node)?;
+        if let Some(body) = &mut body {
+            body.0 = mem::take(&mut v.bytes);
+        }
+        Ok(Some((value, v, node)))
+    }
+
     /// The value as a `T`; an error names the server it came from.
-    pub(super) fn decoded<T: DeserializeOwned>(&self, v: Value, node: usize) -> Result<T> {
-        let decoded = self.codec().decode(v.flags, v.bytes);
+    pub(super) fn decoded<T: DeserializeOwned>(&self, v: &mut Value, node: usize) -> Result<T> {
+        let decoded = self.codec().decode(v.flags, &mut v.bytes);
         decoded.map_err(|e| Error::from(e).with_server(&self.router().name(node)))
     }
 
-    /// The value as a `T` with its token.
-    pub(super) fn item<T: DeserializeOwned>(&self, v: Value, node: usize) -> Result<Item<T>> {
+    /// A value with its token.
+    pub(super) fn item<T>(&self, value: T, v: &Value, node: usize) -> Item<T> {
         let cas = CasToken { unique: v.cas.unwrap_or(0), server: self.router().name(node) };
-        let flags = v.flags;
-        Ok(Item { value: self.decoded(v, node)?, cas, flags })
+        Item { value, cas, flags: v.flags }
     }
 }

@@ -1,6 +1,7 @@
 //! The verbs of a client, one family a file.
 
 mod admin;
+mod body;
 mod counter;
 mod delete;
 mod get;

@@ -37,7 +37,7 @@ impl Client {
         T: DeserializeOwned,
         K: ToKey,
     {
-        self.read_many(keys, false, |v, node| self.decoded(v, node))
+        self.read_many(keys, false, |mut v, node| self.decoded(&mut v, node))
     }
 
     /// Reads many values with their cas tokens; otherwise as [`get_many`](Self::get_many).
@@ -46,7 +46,10 @@ impl Client {
         T: DeserializeOwned,
         K: ToKey,
     {
-        self.read_many(keys, true, |v, node| self.item(v, node))
+        self.read_many(keys, true, |mut v, node| {
+            let value = self.decoded(&mut v, node)?;
+            Ok(self.item(value, &v, node))
+        })
     }
 
     /// Stores many values: pipelined, all servers at once, within one deadline.

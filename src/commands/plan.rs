@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::client::Client;
@@ -20,7 +21,7 @@ pub(super) struct Wired {
 }
 
 /// What is asked of the servers for the keys of a call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Plan<'a> {
     /// The key of each item.
     pub(super) keys: Vec<&'a [u8]>,
@@ -41,10 +42,11 @@ impl Wired {
     ) -> Self {
         let mut arena = Vec::new();
         let spans = keys.iter().enumerate().map(|(i, key)| {
-            let wire = client.wire(key.to_key())?;
+            let mut room = None;
+            let wire = client.wire_in(key.to_key(), &mut room)?;
             check(i)?;
             let start = arena.len();
-            arena.extend_from_slice(wire.as_bytes());
+            arena.extend_from_slice(wire);
             Ok(start..arena.len())
         });
         let spans = spans.collect();
@@ -53,7 +55,7 @@ impl Wired {
 
     /// One item for each key that can be sent.
     pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
-        let mut plan = Plan::default();
+        let mut plan = Plan::with_room_for(keys.len());
         for (place, key) in keys.iter().enumerate() {
             let item =
                 self.wire(place).map(|wire| plan.add(place, wire, self.unhashed, key.to_key()));
@@ -64,12 +66,12 @@ impl Wired {
 
     /// One item for each distinct key that can be sent.
     pub(super) fn plan_distinct<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
-        let mut plan = Plan::default();
+        let mut plan = Plan::with_room_for(keys.len());
         let mut seen = HashMap::with_capacity(keys.len());
         for (place, key) in keys.iter().enumerate() {
             let item = self.wire(place).map(|wire| {
                 let key = key.to_key();
-                match seen.entry((wire, key.by, key.hash)) {
+                match seen.entry(Distinct { wire, by: key.by, hash: key.hash }) {
                     Entry::Occupied(item) => *item.get(),
                     Entry::Vacant(slot) => *slot.insert(plan.add(place, wire, self.unhashed, key)),
                 }
@@ -88,7 +90,31 @@ impl Wired {
     }
 }
 
+/// What makes a key another one than the rest of the call's.
+#[derive(PartialEq, Eq)]
+struct Distinct<'a> {
+    wire: &'a [u8],
+    by: Option<&'a [u8]>,
+    hash: Option<i32>,
+}
+
+/// Keys that differ only in the way they are placed are few: they may share a bucket.
+impl Hash for Distinct<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.wire);
+    }
+}
+
 impl<'a> Plan<'a> {
+    fn with_room_for(keys: usize) -> Self {
+        Self {
+            keys: Vec::with_capacity(keys),
+            targets: Vec::with_capacity(keys),
+            places: Vec::with_capacity(keys),
+            items: Vec::with_capacity(keys),
+        }
+    }
+
     fn add(&mut self, at: usize, wire: &'a [u8], unhashed: usize, key: KeyRef<'a>) -> usize {
         self.keys.push(wire);
         self.places.push(at);

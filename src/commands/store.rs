@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use super::body::Body;
 use super::get::CasToken;
 use super::reply::{stored, unexpected};
 use crate::client::{Client, Scratched};
@@ -266,31 +267,5 @@ impl Client {
         batch.push(&Request::Store { verb, key: call.key, flags, exptime, value });
         let answer = self.run_at(call, only, batch).map_err(|e| e.with_size(value.len()))?;
         Ok(answer.reply)
-    }
-}
-
-/// This thread's buffer for encoded values, lent for one call.
-struct Body(Vec<u8>);
-
-thread_local! {
-    static BODY: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
-}
-
-/// A buffer that grew beyond this is not kept.
-const KEPT: usize = 64 * 1024;
-
-impl Body {
-    fn take() -> Self {
-        let mut bytes = BODY.take();
-        bytes.clear();
-        Self(bytes)
-    }
-}
-
-impl Drop for Body {
-    fn drop(&mut self) {
-        if self.0.capacity() <= KEPT {
-            BODY.set(std::mem::take(&mut self.0));
-        }
     }
 }

@@ -20,7 +20,11 @@ impl Body {
     /// A value without bytes yet; its buffer is used, and grows as bytes arrive.
     pub(super) fn new(mut value: Value, declared: usize) -> Self {
         let room = if declared < DIRECT { declared } else { declared.saturating_add(TAIL) };
-        value.bytes.reserve(room.min(AHEAD));
+        if value.bytes.capacity() == 0 {
+            value.bytes = Vec::with_capacity(room.min(AHEAD));
+        } else {
+            value.bytes.reserve(room.min(AHEAD));
+        }
         Self { value, declared }
     }
 

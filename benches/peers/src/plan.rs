@@ -95,7 +95,7 @@ impl Group {
             Self::Far => client != "raw",
             Self::Pinned => client == "raw" || client == "mcpool",
             // Only what a value is stored as matters, and the raw loop stores what the others do.
-            Self::Memory => client != "raw" && client != "mcpool-poll",
+            Self::Memory => client != "raw" && !client.starts_with("mcpool-"),
             _ => true,
         }
     }

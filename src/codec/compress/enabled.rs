@@ -1,4 +1,4 @@
-//! With the feature `compression`: gzip and zlib, both ways, under a limit.
+//! With the feature `compression`: gzip and zlib both ways, FastLZ read, all under a limit.
 
 use std::io::{Read, Write};
 
@@ -6,7 +6,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 
-use super::Form;
+use super::{Form, fastlz};
 use crate::codec::error::Unreadable;
 
 /// How a gzip member begins.
@@ -20,15 +20,15 @@ pub(super) fn unpack(form: Form, bytes: &[u8], most: usize) -> Result<Vec<u8>, U
         Form::Gzip | Form::Zlib if bytes.starts_with(&GZIP_MAGIC) => gunzip(bytes, most),
         Form::Gzip | Form::Zlib => inflate(form, bytes, most),
         Form::SizedZlib => {
-            let (size, stream) = bytes.split_first_chunk::<4>().ok_or_else(|| corrupt(form))?;
-            let size = usize::try_from(u32::from_le_bytes(*size)).unwrap_or(usize::MAX);
-            if size > most {
-                return Err(Unreadable::TooLarge(most));
-            }
+            let (size, stream) = sized(form, bytes, most)?;
             let plain = inflate(form, stream, size).map_err(|_| corrupt(form))?;
             if plain.len() == size { Ok(plain) } else { Err(corrupt(form)) }
         }
-        Form::FastLz | Form::Zstd => Err(Unreadable::Compressed(form)),
+        Form::FastLz => {
+            let (size, block) = sized(form, bytes, most)?;
+            fastlz::inflate(block, size).ok_or_else(|| corrupt(form))
+        }
+        Form::Zstd => Err(Unreadable::Compressed(form)),
     }
 }
 
@@ -52,6 +52,13 @@ fn finish<E: Write>(
     end: impl FnOnce(E) -> std::io::Result<Vec<u8>>,
 ) -> Option<Vec<u8>> {
     encoder.write_all(plain).and_then(|()| end(encoder)).ok()
+}
+
+/// The plain length that stands first, if it is not too large, and the rest.
+fn sized(form: Form, bytes: &[u8], most: usize) -> Result<(usize, &[u8]), Unreadable> {
+    let (size, rest) = bytes.split_first_chunk::<4>().ok_or_else(|| corrupt(form))?;
+    let size = usize::try_from(u32::from_le_bytes(*size)).unwrap_or(usize::MAX);
+    if size > most { Err(Unreadable::TooLarge(most)) } else { Ok((size, rest)) }
 }
 
 fn gunzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, Unreadable> {

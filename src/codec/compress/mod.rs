@@ -4,6 +4,8 @@
 mod disabled;
 #[cfg(feature = "compression")]
 mod enabled;
+#[cfg(feature = "compression")]
+mod fastlz;
 
 use std::fmt;
 

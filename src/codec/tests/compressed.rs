@@ -35,7 +35,7 @@ fn marked() -> Vec<(Codec, u32, Vec<u8>)> {
 
 #[test]
 fn what_no_build_inflates_is_named() {
-    for (flags, name) in [(0x50, "FastLZ"), (0x90, "Zstandard"), (0x54, "FastLZ")] {
+    for (flags, name) in [(0x90, "Zstandard"), (0x94, "Zstandard")] {
         let error = unreadable::<String>(
             &transcoder(Codec::PhpMemcached, false),
             flags,

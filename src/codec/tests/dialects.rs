@@ -168,3 +168,21 @@ fn java_numbers_without_zero_bytes_are_read_and_longer_ones_are_an_error() {
         DecodeErrorKind::BinaryCounter
     );
 }
+
+#[test]
+fn dalli_with_marshal_and_dalli_with_json_read_each_other() {
+    let (marshal, json) = (transcoder(Codec::Dalli, false), transcoder(Codec::DalliJson, false));
+    for (writer, reader) in [(&marshal, &json), (&json, &marshal)] {
+        for value in [
+            serde_json::json!({"a": [1, null]}),
+            serde_json::json!("text"),
+            serde_json::json!(-5),
+            serde_json::json!(0.5),
+            serde_json::json!(true),
+        ] {
+            assert_eq!(read::<Value>(reader, &stored(writer, &value)).unwrap(), value);
+        }
+        assert_eq!(read::<Option<u8>>(reader, &stored(writer, &None::<u8>)).unwrap(), None);
+        assert_eq!(read::<Vec<u8>>(reader, &stored(writer, &vec![0_u8, 255])).unwrap(), [0, 255]);
+    }
+}

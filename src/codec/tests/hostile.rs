@@ -23,7 +23,7 @@ enum Any {
 }
 
 fn attempt<T: DeserializeOwned + Debug>(codec: &Transcoder, flags: u32, bytes: &[u8]) {
-    if let Err(error) = codec.decode::<T>(flags, bytes.to_vec()) {
+    if let Err(error) = codec.decode::<T>(flags, &mut bytes.to_vec()) {
         assert_eq!((error.flags(), error.bytes()), (flags, bytes));
         assert!(!error.to_string().is_empty());
     }
@@ -110,7 +110,7 @@ fn deep_nesting_is_an_error_and_no_stack_overflow() {
             {
                 attempt_all(&codec, flags, deep.as_bytes());
             }
-            let read = codec.decode::<Any>(32768, deep.clone().into_bytes());
+            let read = codec.decode::<Any>(32768, &mut deep.clone().into_bytes());
             assert!(read.is_err() || matches!(codec.codec, Codec::Raw));
         }
     }

@@ -70,7 +70,7 @@ fn read<T: DeserializeOwned>(
     codec: &Transcoder,
     (flags, bytes): &(u32, Vec<u8>),
 ) -> Result<T, DecodeError> {
-    codec.decode(*flags, bytes.clone())
+    codec.decode(*flags, &mut bytes.clone())
 }
 
 /// The error of a read that must fail; its bytes and flags must be the stored ones.
@@ -79,7 +79,7 @@ fn unreadable<T: DeserializeOwned + Debug>(
     flags: u32,
     bytes: &[u8],
 ) -> DecodeError {
-    match codec.decode::<T>(flags, bytes.to_vec()) {
+    match codec.decode::<T>(flags, &mut bytes.to_vec()) {
         Ok(value) => panic!("{bytes:?} under flags {flags} were read as {value:?}"),
         Err(error) => {
             assert_eq!((error.flags(), error.bytes()), (flags, bytes), "{error}");

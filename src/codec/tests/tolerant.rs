@@ -277,7 +277,7 @@ fn counters_are_decimal_text_under_any_flags_but_binary_ones() {
             let error = codec.decode_counter(0, text.as_bytes().to_vec()).expect_err(text);
             assert_eq!((error.kind(), error.bytes()), (Mismatch, text.as_bytes()), "{error}");
         }
-        let counter = codec.decode::<u64>(flags, b"5".to_vec());
+        let counter = codec.decode::<u64>(flags, &mut b"5".to_vec());
         assert_eq!(counter.unwrap(), 5, "a counter is an ordinary number");
     }
     for flags in [1, 4, 256, 16384, 8192, 512] {

@@ -26,8 +26,14 @@ impl Asked {
         let line = wire.get(at..).unwrap_or_default();
         let len = memchr::memchr(b'\r', line).unwrap_or(line.len());
         // The command's name, and the expiry time of a gat.
-        let words = if matches!(verb, Verb::Gat | Verb::Gats) { 2 } else { 1 };
-        let head = memchr::memchr_iter(b' ', line).nth(words - 1).map_or(len, |space| space + 1);
+        let name = verb.name().len() + 1;
+        let head = match verb {
+            Verb::Gat | Verb::Gats => {
+                let rest = line.get(name..).unwrap_or_default();
+                memchr::memchr(b' ', rest).map_or(len, |space| name + space + 1)
+            }
+            _ => name,
+        };
         let start = at + head;
         Self { start, end: at + len, cursor: (start, 0), answered: 0 }
     }
@@ -53,11 +59,20 @@ impl Asked {
     /// Servers answer in the order of the line and leave out misses; a proxy that asked several
     /// servers may answer in any order.
     pub(crate) fn answer(&mut self, wire: &[u8], key: &[u8]) -> Option<u32> {
-        let (place, number) =
-            self.find(wire, self.cursor, key).or_else(|| self.find(wire, (self.start, 0), key))?;
+        let (place, number) = (self.is_next(wire, key).then_some(self.cursor))
+            .or_else(|| self.find(wire, self.cursor, key))
+            .or_else(|| self.find(wire, (self.start, 0), key))?;
         self.answered |= bit(number);
         self.cursor = (place + key.len() + 1, number + 1);
         Some(number)
+    }
+
+    /// Whether it is the key behind the last one answered, as it nearly always is, and unanswered.
+    fn is_next(&self, wire: &[u8], key: &[u8]) -> bool {
+        let (place, number) = self.cursor;
+        let rest = wire.get(place..self.end).and_then(|keys| keys.strip_prefix(key));
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b' ')))
+            && self.answered & bit(number) == 0
     }
 
     /// Place and number of an unanswered key at or behind `from`.

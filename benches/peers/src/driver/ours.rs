@@ -13,6 +13,7 @@ type Setting = fn(ClientBuilder) -> ClientBuilder;
 /// Every setting with the name that it has in the figures: the one place to add another.
 pub(crate) const VARIANTS: &[(&str, Setting)] = &[
     ("mcpool", |defaults| defaults),
+    ("mcpool-unshared", |defaults| defaults.share(false)),
     ("mcpool-poll", |defaults| defaults.busy_poll(Duration::from_micros(100))),
 ];
 

@@ -111,7 +111,7 @@ fn damaged_cut_or_lengthened_values_are_corrupt_and_never_a_part_of_the_value() 
         for at in 0..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0x10;
-            if let Ok(read) = codec.decode::<Vec<u8>>(flags, changed.clone()) {
+            if let Ok(read) = codec.decode::<Vec<u8>>(flags, &mut changed.clone()) {
                 assert_eq!(read, b"hello", "byte {at} of {whole:?}");
             }
         }
@@ -195,4 +195,49 @@ fn what_whalins_client_compressed_is_read() {
         }
     }
     assert_eq!(values, 12);
+}
+
+/// 2000 times `a`, as php-memcached stored it by default.
+const FASTLZ: &str = "d0070000016161e0fd01e0fd01e0fd01e0fd01e0fd01e0fd01e0fd01e0980102616161";
+
+#[test]
+fn php_memcacheds_fastlz_is_read_and_damage_to_it_is_found() {
+    let php = Transcoder::new(Codec::PhpMemcached, Settings::default());
+    let whole = unhex(FASTLZ);
+    assert_eq!(read::<String>(&php, &(0x50, whole.clone())).unwrap(), "a".repeat(2000));
+    let corrupt = |bytes: &[u8]| {
+        let error = unreadable::<Vec<u8>>(&php, 0x50, bytes);
+        assert_eq!(error.kind(), DecodeErrorKind::Corrupt, "{bytes:?} {error}");
+    };
+    (0..whole.len()).for_each(|len| corrupt(&whole[..len]));
+    corrupt(&[&whole[..], b"\0x"].concat());
+    // A copy from before the beginning, a level that does not exist.
+    corrupt(b"\x04\0\0\0\0a\x20\x05");
+    corrupt(b"\x01\0\0\0\x40a");
+    let mut longer = whole.clone();
+    longer[..4].copy_from_slice(&2001_u32.to_le_bytes());
+    corrupt(&longer);
+    longer[..4].copy_from_slice(&1999_u32.to_le_bytes());
+    corrupt(&longer);
+    let limited = limited(Codec::PhpMemcached, 1999);
+    assert_eq!(unreadable::<Vec<u8>>(&limited, 0x50, &whole).kind(), DecodeErrorKind::TooLarge);
+}
+
+/// What php-memcached uses above 64 KiB: copies from farther back, and longer ones.
+#[test]
+fn the_second_level_of_fastlz_reaches_farther_back() {
+    let literals = noise(9024);
+    let mut block = Vec::new();
+    for (at, run) in literals.chunks(32).enumerate() {
+        block.push(if at == 0 { 0x20 | 31 } else { 31 });
+        block.extend_from_slice(run);
+    }
+    let (distance, length) = (9000_usize, 7 + 255 + 3 + 2);
+    block.extend([0xe0 | 31, 255, 3, 255]);
+    block.extend(u16::try_from(distance - 1 - 8191).unwrap().to_be_bytes());
+    let plain = [&literals[..], &literals[24..24 + length]].concat();
+    let size = u32::try_from(plain.len()).unwrap().to_le_bytes();
+    let php = Transcoder::new(Codec::PhpMemcached, Settings::default());
+    let stored = (0x50, [&size[..], &block].concat());
+    assert!(read::<Vec<u8>>(&php, &stored).unwrap() == plain);
 }

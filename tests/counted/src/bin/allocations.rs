@@ -93,16 +93,16 @@ fn main() -> Outcome<()> {
         count("get_raw_into, a miss", 0, || client.get_raw_into("none", &mut buffer).map(drop))?,
         count("get_raw", 1, || client.get_raw("text").map(drop))?,
         count("get of a String", 1, || client.get::<String>("text").map(drop))?,
-        // The bytes that came, and the vector that serde builds from them.
-        count("get of a Vec<u8>", 2, || client.get::<Vec<u8>>("bytes").map(drop))?,
-        // The bytes that came: a number is read from a buffer of its own, too.
-        count("get of a number", 1, || client.get::<u64>("number").map(drop))?,
+        count("get of a Vec<u8>", 1, || client.get::<Vec<u8>>("bytes").map(drop))?,
+        count("get of a number", 0, || client.get::<u64>("number").map(drop))?,
+        // The one string in it.
+        count("get of a tuple as JSON", 1, || client.get::<(u8, String, f64)>("tuple").map(drop))?,
         count("get, a miss", 0, || client.get::<String>("none").map(drop))?,
-        count("contains_key", 1, || client.contains_key("text").map(drop))?,
+        count("contains_key", 0, || client.contains_key("text").map(drop))?,
         count("touch", 0, || client.touch("text", ttl).map(drop))?,
         count("delete, a miss", 0, || client.delete("none").map(drop))?,
         count("incr", 0, || client.incr("number", 1).map(drop))?,
-        count("gets and cas", 1, || {
+        count("gets and cas", 0, || {
             let Some(item) = client.gets::<u64>("number")? else { return Ok(()) };
             let outcome = client.cas("number", &item.value, ttl, &item.cas)?;
             assert_eq!(outcome, CasOutcome::Stored);
