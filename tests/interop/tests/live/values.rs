@@ -104,16 +104,24 @@ impl Case<'_> {
         let ours = client(&cluster.places(), |builder| self.set_up(builder).compress_above(LARGE));
         let raw = client(&cluster.places(), |builder| builder.codec(Codec::Raw));
         let held = |key: &str| raw.get_raw(key).expect("answers").expect("stored").bytes.len();
+        let mut dice = Dice::new("texts");
         let dull = "All work and no play. ".repeat(3000);
-        let wild = Dice::new("wild").text(Letters::Ascii, 60_000);
-        for (name, text, most) in
-            [("dull", &dull, dull.len() / 10), ("wild", &wild, wild.len() + 64)]
-        {
-            let key = format!("theirs-{name}");
+        let wild = dice.text(Letters::Ascii, 60_000);
+        let words: Vec<_> = (0..200).map(|_| dice.text(Letters::Unicode, 6)).collect();
+        let mut tale = |length| (0..length).map(|_| &*words[dice.between(0, 199)]).collect();
+        let (short_tale, long_tale): (String, String) = (tale(2000), tale(12_000));
+        let texts = [
+            ("dull", &dull, dull.len() / 10),
+            ("wild", &wild, wild.len() + 64),
+            ("short tale", &short_tale, short_tale.len() * 2 / 3),
+            ("long tale", &long_tale, long_tale.len() * 2 / 3),
+        ];
+        for (name, text, most) in texts {
+            let key = format!("theirs-{}", name.replace(' ', "-"));
             peer.set(&key, &Value::Text(text.clone())).expect("stored");
             assert!(held(&key) <= most, "{}: stores {name} in {} bytes", self.peer, held(&key));
             assert_eq!(ours.get::<String>(&key).expect("is read").as_ref(), Some(text));
-            let key = format!("ours-{name}");
+            let key = key.replace("theirs", "ours");
             ours.set(&key, text, Ttl::NEVER).expect("stored");
             assert!(held(&key) <= most, "ours stores {name} in {} bytes", held(&key));
             let found = peer.get(&key).expect("is read").expect("is there");
