@@ -31,9 +31,6 @@ use crate::value::{Value, hex, unhex};
 /// A peer that takes longer for one answer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// So many requests are sent before their answers are read: more than a pipe's buffer holds would lock both sides.
-const AHEAD: usize = 50;
-
 /// A running driver; ended when dropped.
 #[derive(Debug)]
 pub struct Peer {
@@ -60,7 +57,8 @@ impl Peer {
         let requests = BufWriter::new(child.stdin.take().expect("piped"));
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let (sender, answers) = channel();
-        // It ends with the process; only so can waiting for an answer end too.
+        // Answers are taken in as they come, so that neither side's full pipe stops the other, and waiting for one can end.
+        // The thread ends with the process.
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { name: name.to_owned(), child, requests, answers }
     }
@@ -175,14 +173,10 @@ impl Peer {
     }
 
     fn ask_all(&mut self, lines: &[String]) -> Vec<String> {
-        let mut answers = Vec::with_capacity(lines.len());
-        for lines in lines.chunks(AHEAD) {
-            for line in lines {
-                self.send(line);
-            }
-            answers.extend(lines.iter().map(|line| self.receive(line)));
+        for line in lines {
+            self.send(line);
         }
-        answers
+        lines.iter().map(|line| self.receive(line)).collect()
     }
 
     fn ask(&mut self, line: &str) -> String {

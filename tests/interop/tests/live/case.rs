@@ -44,14 +44,13 @@ impl Case<'_> {
         weighted: false,
         host: None,
     };
-}
 
-impl Case<'_> {
     /// Our client on these servers, with settings that match.
     pub(crate) fn ours(&self, servers: &[Place]) -> Client {
         client(servers, |builder| self.set_up(builder))
     }
 
+    /// Settings that match.
     pub(crate) fn set_up(&self, builder: ClientBuilder) -> ClientBuilder {
         let mut builder = set_up(builder, self.preset, self.placement).key_prefix(self.prefix);
         if let Some(on) = self.hash_prefix {
@@ -63,7 +62,7 @@ impl Case<'_> {
         }
     }
 
-    /// The same, and the peer on the same servers.
+    /// Our client and the peer on the same servers.
     pub(crate) fn both(&self, servers: &[Place]) -> (Client, Peer) {
         let mut peer = Peer::start(self.peer);
         peer.open(servers, self.options);
