@@ -47,7 +47,7 @@ class WithMemcached
     {
         ob_start();
         (new ReflectionExtension('memcached'))->info();
-        preg_match('/libmemcached library version => (\S+)/', ob_get_clean(), $found);
+        preg_match('/libmemcached\S* (?:library )?version => (\S+)/', ob_get_clean(), $found);
         return 'php-memcached ' . phpversion('memcached') . ', libmemcached ' . $found[1];
     }
 
