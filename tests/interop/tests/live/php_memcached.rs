@@ -116,3 +116,14 @@ fn same_servers_ketama() {
 fn same_servers_ketama_for_very_many_keys() {
     KETAMA.same_servers_for(100_000);
 }
+
+/// The site of the paper's recipe.
+#[test]
+fn same_servers_in_the_recipe() {
+    let options = &[
+        ("libketama_compatible", "1"),
+        ("serializer", "serializer_json"),
+        ("prefix_key", "site:"),
+    ];
+    Case { options, prefix: "site:", ..KETAMA }.same_servers();
+}
