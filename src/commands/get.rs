@@ -173,7 +173,12 @@ impl Client {
                 let request = Request::Get { keys: &[call.key], cas: false };
                 let found = self.read_one(call, &request, Some(buffer))?;
                 Ok(found.map(|(v, _)| {
-                    *buffer = v.bytes;
+                    // Another caller that brought the value had no hold of the buffer.
+                    if v.bytes.capacity() < buffer.capacity() {
+                        buffer.extend_from_slice(&v.bytes);
+                    } else {
+                        *buffer = v.bytes;
+                    }
                     v.flags
                 }))
             },

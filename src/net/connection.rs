@@ -121,8 +121,14 @@ impl Connection {
     }
 
     /// Reads what has come, without waiting; true when every reply is here.
+    ///
+    /// It comes back in time also from a peer that never stops sending.
     pub(crate) fn collect(&mut self, batch: &mut Batch<'_>) -> Result<bool, NetError> {
-        while !self.conversation.is_done() && self.try_read(batch)? {}
+        for _ in 0..STEPS {
+            if self.conversation.is_done() || !self.try_read(batch)? {
+                break;
+            }
+        }
         Ok(self.conversation.is_done())
     }
 
@@ -260,5 +266,32 @@ impl Connection {
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Request;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_a_peer_has_sent_already_is_collected_a_few_reads_at_a_time() {
+        const REQUESTS: usize = 30;
+        let now = Instant::now();
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+        let stream = Stream::new(ours.into(), Duration::from_secs(20)).expect("a stream");
+        let mut connection = Connection::new(stream, Limits::default(), now);
+        let mut batch = Batch::new();
+        (0..REQUESTS).for_each(|_| batch.push(&Request::Get { keys: &[b"k"], cas: false }));
+        connection.begin(&batch, now);
+        connection.launch(&mut batch).expect("sent");
+        // In all more than a few of the buffer's fills, and less than the socket holds.
+        let reply = format!("VALUE k 0 3000\r\n{}\r\nEND\r\n", "x".repeat(3000));
+        theirs.write_all(reply.repeat(REQUESTS).as_bytes()).expect("there is room");
+        assert!(!connection.collect(&mut batch).expect("some"), "not all at once");
+        while !connection.collect(&mut batch).expect("more") {}
+        assert!((0..REQUESTS).all(|i| connection.take(i).is_some()));
     }
 }

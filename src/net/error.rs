@@ -60,6 +60,11 @@ impl NetError {
         matches!(self.trouble, Trouble::Eof | Trouble::Io(_))
     }
 
+    /// Whether it speaks of one value, and of no other request of the exchange.
+    pub(crate) fn is_of_one_value(&self) -> bool {
+        matches!(self.trouble, Trouble::Violation(Violation::ValueTooLarge { .. }))
+    }
+
     /// Whether no connection came about.
     pub(crate) fn is_dial(&self) -> bool {
         matches!(self.phase, Phase::Resolve | Phase::Connect)

@@ -68,8 +68,9 @@ impl NodePool {
         let reply = connection.take(0);
         if let Err(e) = ended {
             // Before its place is free: whoever takes that should know.
-            self.exchange_failed(proven, generation, &e);
+            let change = self.judge(proven, generation, &e);
             drop(lease);
+            self.exchange_failed(change, &e);
             // A hit is proven by its key, whatever came behind it.
             return reply.ok_or(PoolError::Net(e));
         }
@@ -185,8 +186,9 @@ impl InFlight<'_, '_> {
                 self.pool.exchange_done(1);
             }
             Some(e) => {
-                self.pool.exchange_failed(proven, generation, e);
+                let change = self.pool.judge(proven, generation, e);
                 drop(lease);
+                self.pool.exchange_failed(change, e);
             }
         }
         self.outcome.error = error;

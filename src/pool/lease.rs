@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) generation: u64,
     pub(super) expires: Instant,
     pub(super) used: Instant,
-    /// Whether an exchange on it was completed before.
+    /// Whether the server has answered on it.
     pub(super) proven: bool,
     /// For the batches that are put together for it.
     pub(super) scratch: Scratch,

@@ -167,19 +167,20 @@ impl NodePool {
         self.act(self.health.failed(Instant::now(), Failure::Dial))
     }
 
-    /// Judges a failed exchange: what it says of the node and of its other sockets.
-    pub(super) fn exchange_failed(&self, proven: bool, generation: u64, e: &NetError) {
-        self.tell(self.judge(proven, generation, e));
+    /// Tells the log of a failed exchange; as [`Self::tell`], with nothing in hand.
+    pub(super) fn exchange_failed(&self, change: Option<Transition>, e: &NetError) {
+        self.tell(change);
         log::debug!("{}: exchange failed: {e:?}", self.name);
     }
 
-    /// As [`Self::exchange_failed`]; what came of it is left to be [told](Self::tell).
+    /// Judges a failed exchange: what it says of the node and of its other sockets. What came of it is left to be
+    /// [told](Self::tell).
     pub(super) fn judge(&self, proven: bool, generation: u64, e: &NetError) -> Option<Transition> {
         self.stats.failures.one();
         match e.trouble {
             // The node went down since, or was restarted: what was begun before says nothing of it as it is now.
             _ if generation != self.generation() => None,
-            Trouble::TimedOut { silent } if silent >= self.silence => {
+            _ if self.is_silence(e) => {
                 self.act(self.health.failed(Instant::now(), Failure::Silence))
             }
             // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
@@ -193,9 +194,20 @@ impl NodePool {
         }
     }
 
+    /// Whether it is a silence so long that it says something of the node.
+    pub(super) fn is_silence(&self, e: &NetError) -> bool {
+        matches!(e.trouble, Trouble::TimedOut { silent } if silent >= self.silence)
+    }
+
     pub(super) fn exchange_done(&self, replies: u64) {
         self.stats.exchanges.add(replies);
         self.note(self.health.succeeded());
+    }
+
+    /// What answers say that came before their exchange was complete; it is left to be [told](Self::tell).
+    pub(super) fn judge_answers(&self, replies: u64) -> Option<Transition> {
+        self.stats.exchanges.add(replies);
+        if replies > 0 { self.act(self.health.succeeded()) } else { None }
     }
 
     /// The generation that sockets opened now belong to.

@@ -66,9 +66,10 @@ impl Patience {
             thread::yield_now();
             found = look();
             let now = Instant::now();
-            long += u32::from(now.saturating_duration_since(before) > LONG);
+            long = u32::from(now.saturating_duration_since(before) > LONG);
             before = now;
-            if found.is_some() {
+            // Where others have hard work to do, a few more would take a call beyond its deadline.
+            if found.is_some() || long > 0 {
                 break;
             }
         }
@@ -145,10 +146,14 @@ mod tests {
             });
             looks
         };
+        // On a machine that has other work to do, a few looks are enough.
+        let many = 1..=YIELDS;
         assert_eq!(looks(true), 1);
-        assert_eq!([looks(false), looks(false), looks(false)], [YIELDS, 0, YIELDS]);
+        assert!(many.contains(&looks(false)));
+        assert_eq!(looks(false), 0);
+        assert!(many.contains(&looks(false)));
         assert_eq!([looks(false), looks(false), looks(false), looks(true)], [0, 0, 0, 1]);
-        assert_eq!(looks(false), YIELDS, "and what it found sets it right");
+        assert!(many.contains(&looks(false)), "and what it found sets it right");
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::error::PoolError;
-use super::exchange::turned_away;
+use super::exchange::{in_doubt, turned_away};
 use super::lease::Live;
 use super::load::{Load, Seat, shares};
 use super::ticket::Ticket;
 use crate::net::NetError;
-use crate::protocol::{Batch, Reply};
+use crate::protocol::{Batch, Reply, Verb};
 use crate::time::Deadline;
 
 /// A caller's request, and until when its answer is of use.
@@ -17,6 +17,8 @@ use crate::time::Deadline;
 pub(super) struct Rider {
     pub(super) batch: Batch<'static>,
     pub(super) until: Option<Deadline>,
+    /// When it was taken along.
+    pub(super) since: Option<Instant>,
 }
 
 /// What becomes of a request that was taken along.
@@ -42,7 +44,10 @@ pub(super) struct Train {
     seats: Vec<Seat>,
     /// How many of them got their answer.
     arrived: usize,
-    since: Instant,
+    /// How many of those were told to the pool.
+    counted: usize,
+    /// When it began.
+    pub(super) since: Instant,
     /// Whether its silence was counted against the server: once is enough.
     pub(super) blamed: bool,
 }
@@ -55,10 +60,10 @@ impl Train {
         tickets: &[Arc<RiderTicket>],
         now: Instant,
     ) -> (Self, usize) {
-        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets);
+        let load = Load::new(std::mem::take(&mut live.scratch), own, tickets, now);
         live.connection.begin(&load.batch, now);
         let Load { batch, seats, conductor } = load;
-        (Self { live, batch, seats, arrived: 0, since: now, blamed: false }, conductor)
+        (Self { live, batch, seats, arrived: 0, counted: 0, since: now, blamed: false }, conductor)
     }
 
     /// Sends what is left and waits for something to come back; true when nothing more is to come.
@@ -84,11 +89,13 @@ impl Train {
             }
             let rest = self.seats.iter_mut().enumerate().skip(self.arrived);
             let sharing = rest.take_while(|(_, seat)| seat.request == request);
-            let sharing: Vec<_> = sharing.map(|(i, seat)| (i, seat.ticket.take())).collect();
-            self.arrived += sharing.len();
-            for ((i, ticket), arrival) in sharing.iter().zip(shares(reply, sharing.len())) {
+            let (tickets, keys): (Vec<_>, Vec<_>) =
+                sharing.map(|(i, seat)| ((i, seat.ticket.take()), seat.key)).unzip();
+            self.arrived += keys.len();
+            self.live.proven = true;
+            for ((i, ticket), arrival) in tickets.into_iter().zip(shares(reply, &keys)) {
                 match ticket {
-                    _ if *i == own => mine = Some(arrival),
+                    _ if i == own => mine = Some(arrival),
                     // Who has given up needs none.
                     Some(ticket) => drop(ticket.answer(arrival)),
                     None => {}
@@ -102,9 +109,21 @@ impl Train {
     pub(super) fn fail(&mut self, own: usize, e: &NetError) -> Option<Arrival> {
         let mut mine = None;
         let written = if e.is_dial() { 0 } else { self.live.connection.sent() };
+        // The value that is too large belongs to the first request without an answer.
+        let guilty = self.seats.get(self.arrived).map(|seat| seat.request);
+        let of_guilty = |seat: &Seat| Some(seat.request) == guilty;
+        let readers =
+            self.seats.iter().skip(self.arrived).take_while(|seat| of_guilty(seat)).count();
         for (i, seat) in self.seats.iter_mut().enumerate().skip(self.arrived) {
             let sent = self.batch.sent_whole(seat.request, written);
-            let arrival = Arrival::Reply(Err(PoolError::Net(e.again(sent))));
+            let is_read = self.batch.verb(seat.request).is_some_and(Verb::is_read);
+            let arrival = match e.is_of_one_value() {
+                true if of_guilty(seat) && readers == 1 => failed(e.again(sent)),
+                // The next one that travels with it may be as large.
+                true if is_read => Arrival::Alone,
+                true => failed(in_doubt(sent)),
+                false => failed(e.again(sent)),
+            };
             match seat.ticket.take() {
                 _ if i == own => mine = Some(arrival),
                 Some(ticket) => drop(ticket.answer(arrival)),
@@ -131,16 +150,21 @@ impl Train {
         Some(self)
     }
 
-    /// The error of the conductor whose deadline has passed.
-    pub(super) fn late(&self, own: usize, e: &NetError) -> Arrival {
+    /// Whether the kernel took the last byte of the request of seat `own`.
+    pub(super) fn has_sent(&self, own: usize) -> bool {
         let request = self.seats.get(own).map_or(0, |seat| seat.request);
-        let sent = self.batch.sent_whole(request, self.live.connection.sent());
-        Arrival::Reply(Err(PoolError::Net(e.again(sent))))
+        self.batch.sent_whole(request, self.live.connection.sent())
     }
 
-    /// How many got an answer, and how long it took.
-    pub(super) fn arrived(&self, now: Instant) -> (usize, Duration) {
-        (self.arrived, now.saturating_duration_since(self.since))
+    /// How many got an answer since this was last asked.
+    pub(super) fn newly_arrived(&mut self) -> u64 {
+        let new = self.arrived - std::mem::replace(&mut self.counted, self.arrived);
+        u64::try_from(new).unwrap_or(u64::MAX)
+    }
+
+    /// How long it has been under way.
+    pub(super) fn age(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.since)
     }
 
     /// The connection, with the buffers for its next train.
@@ -149,4 +173,9 @@ impl Train {
         live.scratch = self.batch.into_scratch();
         live
     }
+}
+
+/// Why there is no answer.
+pub(super) fn failed(e: NetError) -> Arrival {
+    Arrival::Reply(Err(PoolError::Net(e)))
 }

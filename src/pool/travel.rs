@@ -13,7 +13,7 @@ use super::lease::{Lease, Live};
 use super::line::{Grant, Use};
 use super::node::NodePool;
 use super::ticket::{Ticket, Turn};
-use super::train::{Arrival, Rider, Train};
+use super::train::{Arrival, Rider, Train, failed};
 use crate::net::NetError;
 use crate::protocol::{Batch, Reply};
 use crate::time::{Attempt, Deadline};
@@ -60,8 +60,8 @@ impl NodePool {
                 Turn::Answer(Arrival::Reply(reply)) => return reply,
                 Turn::Answer(Arrival::Alone) => break,
                 Turn::Answer(Arrival::Conduct(train, seat)) => {
-                    let conductor = Conductor { pool: self, train: Some(train), seat };
-                    match conductor.run(attempt.starting(now).exchange) {
+                    let until = attempt.starting(train.since).exchange;
+                    match (Conductor { pool: self, train: Some(train), seat }).run(until) {
                         Arrival::Reply(reply) => return reply,
                         _ => break,
                     }
@@ -89,7 +89,8 @@ impl NodePool {
         attempt: Attempt,
         now: Instant,
     ) -> Turn<Live, Arrival> {
-        let rider = Rider { batch: batch.lend().unwrap_or_default(), until: Some(attempt.call) };
+        let batch_of_rider = batch.lend().unwrap_or_default();
+        let rider = Rider { batch: batch_of_rider, until: Some(attempt.call), since: None };
         let ticket = Arc::new(Ticket::new(rider));
         let turn = self.wait(Use::Shared, &ticket, attempt, now);
         *batch = ticket.with_request(|rider| std::mem::take(&mut rider.batch));
@@ -150,8 +151,10 @@ impl Conductor<'_> {
                 (Err(turned_away), _) => turned_away,
             };
             if failure.is_time_out() {
-                mine = mine.or_else(|| Some(train.late(seat, &failure)));
-                self.hand_over(Some(&failure));
+                // What was not sent by now may still be, by whoever goes on.
+                let sent = train.has_sent(seat);
+                let goes_on = self.hand_over(Some(&failure));
+                mine = mine.or_else(|| Some(failed(failure.again(sent || goes_on))));
             } else {
                 mine = mine.or(self.fail(&failure));
             }
@@ -163,39 +166,50 @@ impl Conductor<'_> {
     fn arrive(&mut self) -> Option<Arrival> {
         let mut train = self.train.take()?;
         let now = Instant::now();
-        let (answered, took) = train.arrived(now);
+        let (answered, took) = (train.newly_arrived(), train.age(now));
         let mine = train.fail(self.seat, &in_doubt(true));
         self.pool.put_back(train.into_live(), Use::Shared, now);
         self.pool.patience.learn(took);
-        self.pool.exchange_done(u64::try_from(answered).unwrap_or(u64::MAX));
+        self.pool.exchange_done(answered);
         mine
     }
 
-    /// Lets another rider go on after a time-out, or after the own answer; without one the connection is closed.
-    fn hand_over(&mut self, why: Option<&NetError>) {
-        let Some(mut train) = self.train.take() else { return };
-        let why = why.filter(|_| !train.blamed);
-        train.blamed |= why.is_some();
-        let change = why.and_then(|e| self.pool.judge(train.live.proven, train.live.generation, e));
-        if let Some(train) = train.hand_over(Instant::now()) {
+    /// Lets another rider go on after a time-out, or after the own answer; without one, `false`, the connection is closed.
+    fn hand_over(&mut self, why: Option<&NetError>) -> bool {
+        let Some(mut train) = self.train.take() else { return false };
+        let life = self.pool.judge_answers(train.newly_arrived());
+        // One with too little time to tell leaves the judgement to those behind.
+        let silence = why.filter(|e| !train.blamed && self.pool.is_silence(e));
+        train.blamed |= silence.is_some();
+        let change =
+            silence.and_then(|e| self.pool.judge(train.live.proven, train.live.generation, e));
+        let left = train.hand_over(Instant::now());
+        let goes_on = left.is_none();
+        if let Some(train) = left {
+            if !train.blamed {
+                self.pool.stats().failures.one();
+            }
             drop(train);
             self.pool.line.lost(Use::Shared);
         }
+        self.pool.tell(life);
         self.pool.tell(change);
+        goes_on
     }
 
     /// Closes the connection and tells every rider why.
     fn fail(&mut self, e: &NetError) -> Option<Arrival> {
         let mut train = self.train.take()?;
         // Before its place is free: whoever takes that should know.
-        let change = if e.is_dial() {
-            self.pool.judge_dial()
-        } else {
-            self.pool.judge(train.live.proven, train.live.generation, e)
+        let life = self.pool.judge_answers(train.newly_arrived());
+        let change = match e.is_dial() {
+            true => self.pool.judge_dial(),
+            false => self.pool.judge(train.live.proven, train.live.generation, e),
         };
         let mine = train.fail(self.seat, e);
         drop(train);
         self.pool.line.lost(Use::Shared);
+        self.pool.tell(life);
         self.pool.tell(change);
         log::debug!("{}: a shared exchange failed: {e:?}", self.pool.name());
         mine
@@ -206,5 +220,75 @@ impl Drop for Conductor<'_> {
     fn drop(&mut self) {
         // Nothing but a panic comes here with a train.
         let _ = self.fail(&in_doubt(true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::PoolConfig;
+    use super::super::maintenance::Maintenance;
+    use super::super::node::NodeSetup;
+    use super::super::permits::Worker;
+    use super::*;
+    use crate::error::Fate;
+    use crate::health::{BackOff, DownAfter, Rules};
+    use crate::protocol::Request;
+    use crate::testing::TestServer;
+    use crate::time::Steps;
+    use crate::types::Server;
+    use std::time::Duration;
+
+    /// A pool of one connection.
+    fn pool(address: &str) -> NodePool {
+        let config = PoolConfig { max_connections: 1, ..PoolConfig::default() };
+        let health = Rules {
+            down_after: DownAfter::new(1000, Duration::from_secs(10)),
+            back_off: BackOff::new(Duration::from_millis(200), Duration::from_secs(2)),
+            failback: true,
+            lone: true,
+        };
+        let setup = NodeSetup {
+            server: &Server::new(address).expect("an address"),
+            config: &config,
+            io_timeout: Duration::from_secs(20),
+            health,
+            seed: 1,
+            worker: &Worker::new().expect("a thread"),
+            deadline: Deadline::after(Instant::now(), Duration::from_secs(20)),
+            wake: Maintenance::new().1,
+        };
+        NodePool::new(setup).expect("permits")
+    }
+
+    fn incr(by: u64) -> Batch<'static> {
+        let mut batch = Batch::new();
+        batch.push(&Request::Incr { key: b"n", by });
+        batch
+    }
+
+    #[test]
+    fn who_is_late_before_its_request_went_out_cannot_know_whether_the_next_one_sends_it() {
+        let server = TestServer::start().expect("a port");
+        server.put("n", "1", 0);
+        let pool = pool(&server.address());
+        let now = Instant::now();
+        let patient = Deadline::after(now, Duration::from_secs(20));
+        let grant = pool.line.try_acquire(Use::Shared).expect("nobody is there");
+        let steps = Steps { connect: patient, exchange: Deadline::after(now, Duration::ZERO) };
+        let lease = pool.take_up(grant, Use::Shared, steps, now).expect("a connection");
+        std::thread::scope(|scope| {
+            let rider = scope
+                .spawn(|| pool.exchange(&mut incr(10), Attempt::only(patient), Instant::now()));
+            while pool.counts().waiting == 0 {
+                assert!(!patient.passed(Instant::now()), "it does not wait");
+                std::thread::yield_now();
+            }
+            match pool.depart(lease.expect("fit"), &mut incr(1)) {
+                Arrival::Reply(Err(e)) => assert_eq!(e.fate(), Fate::Unknown),
+                other => panic!("it had no time: {other:?}"),
+            }
+            let reply = rider.join().expect("no panic").expect("counted");
+            assert_eq!(reply, Reply::Number(12), "both were");
+        });
     }
 }

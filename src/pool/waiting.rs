@@ -49,7 +49,9 @@ impl NodePool {
                 if let Some(turn) = self.patience.yields(now, || ticket.take()) {
                     return turn;
                 }
-                Some(self.patience.limit())
+                // Whoever has less time than that should not spend it all on waiting.
+                let left = attempt.call.left(now);
+                Some(self.patience.limit().min(left - left / 2))
             }
         };
         let connect = attempt.starting(now).connect;
@@ -60,7 +62,12 @@ impl NodePool {
             looks += 1;
             looks == 1 || self.process.is_current()
         });
-        self.line.wait(how, ticket, stops, || attempt.starting(Instant::now()).exchange)
+        let late = || {
+            // Taken along but not yet on the way, it begins now.
+            let since = ticket.with_request(|rider| rider.since).unwrap_or_else(Instant::now);
+            attempt.starting(since).exchange
+        };
+        self.line.wait(how, ticket, stops, late)
     }
 }
 
