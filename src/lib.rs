@@ -101,6 +101,11 @@ pub use types::{
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// Runs the examples of the guide to shared clusters as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/interop.md")]
+struct Interop;
+
 /// Runs the examples of the migration guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/from-whalin.md")]

@@ -213,8 +213,10 @@ impl Placement {
 
     /// Rendezvous hashing as pymemcache's `HashClient` does it (`rendezvous`): the highest murmur3 of
     /// `host:port-key`; weights do not count.
+    ///
+    /// Keys are Python's `str` there. A key given as `bytes` is hashed as its `repr`, `b'key'`.
     pub const Rendezvous: Self = Self::new(
-        Dialect::Plain,
+        Dialect::Python,
         Table::Highest(Score::Name),
         KeyHash::Murmur3,
         NameForm::HostPort,

@@ -6,14 +6,14 @@ fail() {
     exit 1
 }
 
-# Installs a package with the system's package manager when that asks for no password; else says what to type.
+# Installs a package, or several in one word, with the system's package manager when that asks for no password; else says what to type.
 install_package() {
     local package=$1 manager command
     for manager in apt-get dnf apk brew ''; do
         ! command -v "$manager" >/dev/null || break
     done
     case $manager in
-        apt-get) command="env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y $package" ;;
+        apt-get) command="env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y --no-install-recommends $package" ;;
         dnf) command="dnf install -y $package" ;;
         apk) command="apk add $package" ;;
         brew) command="brew install $package" ;;

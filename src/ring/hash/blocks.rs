@@ -20,11 +20,11 @@ pub(super) fn murmur2(text: &[u8], seed: u32) -> u32 {
 }
 
 /// MurmurHash3 for x86, 32 bits, from `seed`; byte by byte, so that no text has to be joined first.
-pub(super) fn murmur3(parts: &[&[u8]], seed: u32) -> u32 {
+pub(super) fn murmur3(text: impl Iterator<Item = u8>, seed: u32) -> u32 {
     let mix = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
     let (mut hash, mut word, mut len) = (seed, 0_u32, 0_u32);
-    for byte in parts.iter().copied().flatten() {
-        word |= u32::from(*byte) << (len % 4 * 8);
+    for byte in text {
+        word |= u32::from(byte) << (len % 4 * 8);
         len = len.wrapping_add(1);
         if len % 4 == 0 {
             hash = (hash ^ mix(word)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);

@@ -102,6 +102,8 @@ pub(super) enum Dialect {
     C,
     /// Bytes without a sign; murmur starts at 0.
     Plain,
+    /// The same, but murmur3 takes characters, of which the lowest byte counts.
+    Python,
 }
 
 /// One hash in one dialect.
@@ -131,7 +133,9 @@ impl Hasher {
             KeyHash::Fnv1_32 => units::fnv1(dialect, parts, units::FNV_32).into(),
             KeyHash::Fnv1a32 => units::fnv1a(dialect, parts, units::FNV_32).into(),
             KeyHash::Murmur => blocks::murmur2(&joined(parts), seed(dialect, parts)).into(),
-            KeyHash::Murmur3 => blocks::murmur3(parts, seed(dialect, parts)).into(),
+            KeyHash::Murmur3 => {
+                blocks::murmur3(units::octets(dialect, parts), seed(dialect, parts)).into()
+            }
             KeyHash::Hsieh => blocks::hsieh(&joined(parts)).into(),
             KeyHash::Mysql => units::mysql(dialect, parts).into(),
             KeyHash::Elf => units::elf(dialect, parts).into(),
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     fn a_text_hashes_the_same_whole_and_in_parts() {
         for (hash, name) in KeyHash::NAMES {
-            for dialect in [Dialect::Java, Dialect::C, Dialect::Plain] {
+            for dialect in [Dialect::Java, Dialect::C, Dialect::Plain, Dialect::Python] {
                 let hasher = Hasher { hash: *hash, dialect };
                 for key in ["", "key", "héllo", "日本語", "😀", "0123456789abcdef"] {
                     let whole = format!("17-{key}");
@@ -228,6 +232,24 @@ mod tests {
         ("user:42", 14_672_669_419_623_036_594),
         ("héllo", 16_660_529_101_961_148_543),
         ("0123456789012345678901234567890123456789", 10_325_235_958_831_193_371),
+    ];
+
+    /// Computed by pymemcache 4.0.0.
+    #[test]
+    fn murmur3_is_that_of_pymemcache() {
+        let hasher = Hasher { hash: KeyHash::Murmur3, dialect: Dialect::Python };
+        for (key, expected) in MURMUR3 {
+            assert_eq!(hasher.of(&[b"10.0.0.1:11211-", key.as_bytes()]), expected, "{key}");
+        }
+        let not_utf8 = [b"10.0.0.1:11211-".as_slice(), &[0xff]];
+        assert_eq!(hasher.of(&not_utf8), hasher.of(&[b"10.0.0.1:11211-", "ÿ".as_bytes()]));
+    }
+
+    const MURMUR3: [(&str, u64); 4] = [
+        ("key", 4_225_664_836),
+        ("héllo", 3_857_752_351),
+        ("日本語", 4_197_371_599),
+        ("😀😀😀", 2_365_126_425),
     ];
 
     /// The usual check values of these two.

@@ -93,8 +93,21 @@ pub(super) fn signed(byte: u8) -> u32 {
 fn byte_unit(dialect: Dialect, byte: u8) -> u32 {
     match dialect {
         Dialect::C => signed(byte),
-        Dialect::Java | Dialect::Plain => byte.into(),
+        Dialect::Java | Dialect::Plain | Dialect::Python => byte.into(),
     }
+}
+
+/// The bytes of a text, or the lowest byte of each of its characters; Python text that is not UTF-8 counts byte by byte.
+pub(super) fn octets<'a>(dialect: Dialect, parts: &'a [&[u8]]) -> impl Iterator<Item = u8> + 'a {
+    parts.iter().flat_map(move |part| {
+        let text = match (dialect, std::str::from_utf8(part)) {
+            (Dialect::Python, Ok(text)) => Some(text),
+            _ => None,
+        };
+        let bytes = if text.is_some() { &[] } else { *part };
+        let lowest = |letter| u32::from(letter).to_le_bytes()[0];
+        text.unwrap_or_default().chars().map(lowest).chain(bytes.iter().copied())
+    })
 }
 
 /// Folds over the units of a text; Java text that is not UTF-8 counts byte by byte.
