@@ -1,23 +1,22 @@
 //! One node's connections: who may have one, when it is opened, and what is done with it afterwards.
 //!
 //! `line` decides who goes next, `permits` (r2d2) keeps the cap, `lease` has a connection out or dials, `exchange`
-//! runs batches, `travel`, `train` and `load` those that several callers share, `waiting` is how callers wait, `upkeep` is what maintenance does to one node, `maintenance` the thread that does it.
+//! runs batches, `shared` those of several callers together, `waiting` is how callers wait, `upkeep` is what
+//! maintenance does to one node, `maintenance` the thread that does it.
 
 mod config;
 mod error;
 mod exchange;
 mod lease;
 mod line;
-mod load;
 mod maintenance;
 mod node;
 mod patience;
 mod permits;
 mod process;
+mod shared;
 mod sync;
 mod ticket;
-mod train;
-mod travel;
 mod upkeep;
 mod waiting;
 mod wake;

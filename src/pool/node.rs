@@ -12,7 +12,7 @@ use super::line::{Counts, Denied, Line, Use};
 use super::patience::Patience;
 use super::permits::{Permits, Worker};
 use super::process::Process;
-use super::train::{Arrival, Rider};
+use super::shared::{Arrival, Rider};
 use super::wake::Wake;
 use crate::health::{Failure, Gate, Health, NodeState, Rules, Transition};
 use crate::net::{DialOptions, Dialer, NetError, Trouble};

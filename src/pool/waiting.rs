@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::lease::Live;
 use super::line::{Denied, Grant, Stop, Use};
 use super::node::NodePool;
+use super::shared::{Arrival, Rider};
 use super::ticket::{Ticket, Turn};
-use super::train::{Arrival, Rider};
 use crate::time::{Attempt, Deadline};
 
 impl NodePool {

@@ -157,7 +157,7 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ticket::Ticket;
+    use super::super::super::ticket::Ticket;
     use super::super::train::Rider;
     use super::*;
     use crate::protocol::{Refusal, RefusalKind, StoreVerb, Value};

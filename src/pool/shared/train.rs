@@ -3,27 +3,27 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::error::PoolError;
-use super::exchange::{in_doubt, turned_away};
-use super::lease::Live;
+use super::super::error::PoolError;
+use super::super::exchange::{in_doubt, turned_away};
+use super::super::lease::Live;
+use super::super::ticket::Ticket;
 use super::load::{Load, Seat, shares};
-use super::ticket::Ticket;
 use crate::net::NetError;
 use crate::protocol::{Batch, Reply, Verb};
 use crate::time::Deadline;
 
 /// A caller's request, and until when its answer is of use.
 #[derive(Debug, Default)]
-pub(super) struct Rider {
+pub(in crate::pool) struct Rider {
     pub(super) batch: Batch<'static>,
     pub(super) until: Option<Deadline>,
     /// When it was taken along.
-    pub(super) since: Option<Instant>,
+    pub(in crate::pool) since: Option<Instant>,
 }
 
 /// What becomes of a request that was taken along.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(in crate::pool) enum Arrival {
     /// Its answer, or why there is none.
     Reply(Result<Reply, PoolError>),
     /// Nothing yet: a "no" to several requests at once says nothing of each, so it has to be asked alone.
@@ -37,7 +37,7 @@ pub(super) type RiderTicket = Ticket<Live, Rider, Arrival>;
 
 /// A connection with the requests of several callers under way.
 #[derive(Debug)]
-pub(super) struct Train {
+pub(in crate::pool) struct Train {
     pub(super) live: Live,
     batch: Batch<'static>,
     /// In the order of their requests.

@@ -4,6 +4,9 @@
 //! all of it has arrived, or its own answer has and others wait for theirs, or its deadline; then
 //! another rider with time left goes on.
 
+mod load;
+mod train;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,10 +16,11 @@ use super::lease::{Lease, Live};
 use super::line::{Grant, Use};
 use super::node::NodePool;
 use super::ticket::{Ticket, Turn};
-use super::train::{Arrival, Rider, Train, failed};
 use crate::net::NetError;
 use crate::protocol::{Batch, Reply};
 use crate::time::{Attempt, Deadline};
+pub(super) use train::{Arrival, Rider};
+use train::{Train, failed};
 
 /// The most requests on one train, the conductor's included.
 const SEATS: usize = 64;
