@@ -88,6 +88,8 @@ fn a_wrong_setting_is_named() {
         (one().max_connections(0), "`max_connections`"),
         (one().min_connections(33), "`min_connections`: 33 is above `max_connections`, 32"),
         (one().initial_connections(33), "`initial_connections`"),
+        (one().max_connections(65_536), "`max_connections`: 65536 is above 65535"),
+        (one().max_connections(u32::MAX), "`max_connections`"),
         (one().max_dials(0), "`max_dials`"),
         (one().share_target(0), "`share_target`"),
         (one().timeout(zero), "`timeout`"),

@@ -68,7 +68,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The most connections ever open to one server (default 32; Whalin's `maxConn`, here a hard cap).
+    /// The most connections ever open to one server (default 32, 65 535 at most; Whalin's `maxConn`, here a hard cap).
     ///
     /// A caller that finds them all in use waits, in the order of arrival and within its deadline.
     pub fn max_connections(mut self, n: u32) -> Self {

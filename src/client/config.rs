@@ -12,6 +12,9 @@ use crate::ring::Placement;
 use crate::router::Failover;
 use crate::types::{KeyRules, Server, ServerList};
 
+/// No process has more ports to one server, and each permit takes memory from the start.
+const MOST_CONNECTIONS: u32 = 65_535;
+
 /// The settings of a client; the builder's methods document each.
 #[derive(Clone)]
 pub(crate) struct Config {
@@ -105,6 +108,10 @@ impl Config {
         let max = pool.max_connections;
         if max == 0 {
             return Err(Error::config("max_connections", "has to be above zero"));
+        }
+        if max > MOST_CONNECTIONS {
+            let why = format!("{max} is above {MOST_CONNECTIONS}");
+            return Err(Error::config("max_connections", why));
         }
         if pool.max_dials == 0 {
             return Err(Error::config("max_dials", "has to be above zero"));

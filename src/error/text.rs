@@ -33,7 +33,7 @@ impl fmt::Display for Error {
         if inner.fate == Fate::Unknown {
             f.write_str("; it may have been applied")?;
         }
-        match inner.kind.advice() {
+        match inner.kind.advice(inner.phase) {
             "" => Ok(()),
             advice => write!(f, "; {advice}"),
         }
@@ -48,14 +48,19 @@ impl fmt::Debug for Error {
 
 impl ErrorKind {
     /// What a reader of the message can do about it.
-    fn advice(self) -> &'static str {
+    fn advice(self, phase: Option<Phase>) -> &'static str {
         match self {
+            Self::Timeout if phase == Some(Phase::Prepare) => {
+                "give it less to do in one call, or raise `timeout`"
+            }
             Self::Timeout => "look at the server's load and network, or raise `timeout`",
             Self::PoolExhausted => {
                 "raise `max_connections` or `timeout`, or call from fewer threads"
             }
             Self::OutOfResources => "look for leaks in this process, or raise its limits",
-            Self::ServerDown => "it is tried again by itself after a short pause",
+            Self::ServerDown => {
+                "check that memcached runs there; the server is probed again by itself"
+            }
             Self::ConnectionLost => "the connection was closed and the next call opens another",
             Self::Protocol => "check that the address is a memcached's; the connection was closed",
             Self::ValueTooLarge => {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::failover::{Next, next};
-use super::{Answer, Router, Target, Timing};
-use crate::error::{Error, ErrorKind, Fate, Phase};
+use super::{Answer, Router, Target, Timing, out_of_time};
+use crate::error::{Error, Fate, Phase};
 use crate::pool::{self, InFlight, Outcome, PoolError, drive, drive_for};
 use crate::protocol::{Batch, Reply, Verb};
 use crate::time::{Attempt, Deadline};
@@ -345,8 +345,4 @@ impl<'p, 'b> Open<'p, 'b> {
         self.groups.push((node, items));
         self.flights.push(flight);
     }
-}
-
-fn out_of_time() -> Error {
-    Error::new(ErrorKind::Timeout, "the deadline passed")
 }

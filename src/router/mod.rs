@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub use failover::Failover;
 pub(crate) use fanout::{Part, Shape};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::pool::NodePool;
 use crate::protocol::{Reply, Verb};
 use crate::ring::Ring;
@@ -53,6 +53,11 @@ pub(crate) struct Answer {
     pub(crate) node: usize,
     /// Whether another node answered than the key's own.
     pub(crate) substituted: bool,
+}
+
+/// The error of a request that ran out of time between two attempts, or before the first.
+fn out_of_time() -> Error {
+    Error::new(ErrorKind::Timeout, "the deadline passed")
 }
 
 impl Router {

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::failover::{Next, next};
-use super::{Answer, Router, Target, Timing};
-use crate::error::{Error, Fate};
+use super::{Answer, Router, Target, Timing, out_of_time};
+use crate::error::{Error, Fate, Phase};
 use crate::pool::PoolError;
 use crate::protocol::{Batch, Reply, Verb};
 
@@ -29,6 +29,11 @@ impl Router {
         timing: Timing,
     ) -> Result<Answer, Error> {
         let home = self.home(target);
+        // What came before, encoding a large value for one, is no time of the server's.
+        let timing = Timing { started: Instant::now(), ..timing };
+        if timing.deadline.passed(timing.started) {
+            return Err(out_of_time().with_phase(Phase::Prepare).with_server(&self.name(home)));
+        }
         match self.run_on(home, verb, self.has_candidate(target, 1), batch, timing) {
             Ok(reply) => self.answer(reply, home, false),
             Err(failed) => self.go_on(verb, target, batch, timing, failed),

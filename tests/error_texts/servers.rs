@@ -90,7 +90,7 @@ fn a_server_that_cannot_be_reached_is_told_with_the_reason() {
     ] {
         let text = format!(
             "{call} on SERVER failed while connecting after TIME: {refused}; \
-             it is tried again by itself after a short pause"
+             check that memcached runs there; the server is probed again by itself"
         );
         tells(&error, &server, &told(Some(Phase::Connect), &text));
         let source = std::error::Error::source(&error).expect("the system's error");
@@ -100,25 +100,28 @@ fn a_server_that_cannot_be_reached_is_told_with_the_reason() {
     until("it is known to be down", || down.get::<String>("k").unwrap_err().phase().is_none());
     let error = down.get::<String>("k").unwrap_err();
     let text = "get \"k\" on SERVER failed after TIME: the server is down; \
-                it is tried again by itself after a short pause";
+                check that memcached runs there; the server is probed again by itself";
     tells(&error, &server, &told(None, text));
     let hole = blackhole();
     let client = lone(&hole.address()).connect_timeout(Duration::from_millis(50)).build().unwrap();
     let error = client.get::<String>("k").unwrap_err();
     let text = "get \"k\" on SERVER failed while connecting after TIME: no answer in time; \
-                it is tried again by itself after a short pause";
+                check that memcached runs there; the server is probed again by itself";
     tells(&error, &hole.address(), &told(Some(Phase::Connect), text));
     let full = start();
     full.fault(Fault::TurnAway("ERROR Too many open connections\r\n".into()), When::always());
     let error = self::client(&full).append("k", "v").unwrap_err();
     let text = "append \"k\" on SERVER failed while connecting after TIME: ERROR Too many open connections; \
-                it is tried again by itself after a short pause";
+                check that memcached runs there; the server is probed again by itself";
     tells(&error, &full.address(), &told(Some(Phase::Connect), text));
     let error = lone("no-such-host.invalid").build().unwrap().get::<String>("k").unwrap_err();
     let text = error.to_string();
     let start = "get \"k\" on no-such-host.invalid:11211 failed while resolving the name after ";
     assert!(text.starts_with(start), "{text}");
-    assert!(text.ends_with("; it is tried again by itself after a short pause"), "{text}");
+    assert!(
+        text.ends_with("; check that memcached runs there; the server is probed again by itself"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn a_call_for_many_keys_whose_time_is_over_before_it_began_says_so() {
     let client = client(&server).with_timeout(Duration::from_nanos(1)).unwrap();
     let error = client.get_many::<String, _>(["k"]).into_result().unwrap_err();
     let text = "get \"k\" on SERVER failed while preparing the request after TIME: the deadline passed; \
-                look at the server's load and network, or raise `timeout`";
+                give it less to do in one call, or raise `timeout`";
     let phase = Some(Phase::Prepare);
     let told = Told { kind: ErrorKind::Timeout, phase, advice: LATE, text };
     tells(&error, &server.address(), &told);

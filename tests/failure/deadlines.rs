@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use mcpool::testing::TestServer;
-use mcpool::{CasToken, Client, Error, ErrorKind, NodeState, Ttl};
+use mcpool::{CasToken, Client, DownAfter, Error, ErrorKind, NodeState, Phase, Ttl};
 
 use super::common::{OVERSHOOT, busy, quiet};
 use crate::support::blackhole::{Blackhole, blackhole};
 use crate::support::calls::{Call, MANY, SINGLE};
 use crate::support::clients::{key_on, keys_on, state, status, steady};
 use crate::support::memcached::Memcached;
-use crate::support::watch::timed;
+use crate::support::watch::{HANG, timed};
 
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// For calls that another server answers in the end.
@@ -295,4 +295,34 @@ fn a_reply_without_an_end_is_given_up_at_the_deadline() {
     let (got, took) = timed(|| client.stats().into_result());
     assert_eq!(got.expect_err("it has no end").kind(), ErrorKind::Timeout);
     assert!(took <= timeout + *OVERSHOOT, "stats took {took:?}");
+}
+
+/// Takes its time to be encoded.
+struct Slow;
+
+impl serde::Serialize for Slow {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        thread::sleep(Duration::from_millis(350));
+        serializer.serialize_str("v")
+    }
+}
+
+#[test]
+fn a_value_that_takes_long_to_encode_says_nothing_of_the_server() {
+    let server = TestServer::start().expect("a port");
+    let client = Client::builder()
+        .servers(server.address())
+        .timeout(Duration::from_millis(300))
+        .down_after(DownAfter::new(1, Duration::from_secs(10)))
+        .build()
+        .expect("settings");
+    let opened = client.warm_up().into_result().expect("the server is there");
+    client.with_timeout(HANG).expect("a handle").set("k", "kept", Ttl::NEVER).expect("stored");
+    server.clear_events();
+    let error = client.set("k", &Slow, Ttl::NEVER).expect_err("too slow");
+    assert_eq!((error.kind(), error.phase()), (ErrorKind::Timeout, Some(Phase::Prepare)));
+    assert!(!error.may_have_been_applied());
+    assert_eq!(state(&client, &server.address()), NodeState::Up);
+    assert_eq!(server.commands(), [""; 0], "nothing was sent");
+    assert_eq!(status(&client, &server.address()).connections, opened[0].1, "and none was closed");
 }
