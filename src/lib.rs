@@ -35,7 +35,8 @@
 //!
 //! The repository's `docs/` has more: `semantics.md` (what each result means, what is retried, what happens
 //! to a key when its server dies), `from-whalin.md` (each setting and method of the Java client and what it
-//! is here), `architecture.md` (how the house is built).
+//! is here), `interop.md` (clusters shared with other clients), `performance.md` (what a call costs), `architecture.md`
+//! (how the house is built).
 //!
 //! # Floor plan
 //!
