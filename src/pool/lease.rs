@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::error::PoolError;
-use super::line::{Denied, Grant, Use};
+use super::line::Use;
 use super::node::{NodeLine, NodePool};
 use super::permits::Permit;
+use super::ticket::{Denied, Grant};
 use crate::net::Connection;
 use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};

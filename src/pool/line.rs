@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::sync::{Guard, Mutex};
-use super::ticket::{Ticket, Turn};
+use super::ticket::{Denied, Grant, Ticket, Turn};
 use crate::time::Deadline;
 
 /// The connections of one node and those who wait for them.
@@ -53,30 +53,6 @@ pub(crate) enum Use {
     Alone,
     /// For the requests of all who wait.
     Shared,
-}
-
-/// What a caller may go on with.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Grant<C> {
-    /// A connection that was idle or handed over.
-    Connection(C),
-    /// The right to open one; it ends with [`Line::dialed`] or [`Line::dial_failed`].
-    Dial,
-}
-
-/// Why a caller got nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denied {
-    /// The deadline passed while every permit was in use.
-    Exhausted,
-    /// The time to connect passed while others tried to, and nobody had a connection.
-    Unconnected,
-    /// The node went down.
-    Down,
-    /// The pool was closed.
-    Closed,
-    /// The deadline passed while another caller had this one's request with it.
-    Late,
 }
 
 /// What a waiter looks at when it has waited so long.

@@ -1,6 +1,5 @@
-//! A place in the line: what is brought to it, and what its holder has in hand.
+//! A place in the line: what may be brought to it, and what its holder has in hand.
 
-use super::line::{Denied, Grant};
 use super::sync::{Mutex, Slot};
 use crate::time::Deadline;
 
@@ -10,6 +9,30 @@ pub(crate) struct Ticket<C, R, A> {
     slot: Slot<Turn<C, A>>,
     /// The request that may travel with others; whoever looks at it does so for a moment.
     request: Mutex<R>,
+}
+
+/// What a caller may go on with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Grant<C> {
+    /// A connection that was idle or handed over.
+    Connection(C),
+    /// The right to open one; it ends with [`Line::dialed`](super::line::Line::dialed) or [`Line::dial_failed`](super::line::Line::dial_failed).
+    Dial,
+}
+
+/// Why a caller got nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// The deadline passed while every permit was in use.
+    Exhausted,
+    /// The time to connect passed while others tried to, and nobody had a connection.
+    Unconnected,
+    /// The node went down.
+    Down,
+    /// The pool was closed.
+    Closed,
+    /// The deadline passed while another caller had this one's request with it.
+    Late,
 }
 
 /// What comes to a waiter.

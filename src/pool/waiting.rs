@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::lease::Live;
-use super::line::{Denied, Grant, Stop, Use};
+use super::line::{Stop, Use};
 use super::node::NodePool;
 use super::shared::{Arrival, Rider};
-use super::ticket::{Ticket, Turn};
+use super::ticket::{Denied, Grant, Ticket, Turn};
 use crate::time::{Attempt, Deadline};
 
 impl NodePool {
