@@ -3,9 +3,9 @@
 use std::thread;
 
 use mcpool::Ttl;
-use mcpool::testing::{Event, Fault, When};
+use mcpool::testing::{Event, Fault, TestServer, When};
 
-use crate::scene::{BRIEF, PATIENCE, Scene, done, is_command, until};
+use crate::scene::{BRIEF, PATIENCE, Scene, done, is_command, settings, until};
 
 #[test]
 fn no_more_than_64_requests_travel_together() {
@@ -56,6 +56,26 @@ fn came_over(scene: &Scene, line: &str) -> u64 {
         _ => None,
     });
     over.unwrap_or_else(|| panic!("no {line:?} in {events:?}"))
+}
+
+#[test]
+fn up_to_four_callers_have_a_connection_each_without_waiting() {
+    let server = TestServer::start().expect("a port");
+    let client = settings(&server).max_connections(8).build().expect("a client");
+    server.fault(Fault::Late(PATIENCE), When::always().verb("touch"));
+    thread::scope(|scope| {
+        let calls = [0, 1, 2, 3].map(|n| {
+            let client = &client;
+            let call = scope.spawn(move || client.touch(format!("k{n}"), Ttl::NEVER));
+            until("it is under way", || server.commands().len() > n);
+            call
+        });
+        server.clear_faults();
+        server.hurry();
+        calls.into_iter().for_each(|call| assert!(!done(call).expect("answered")));
+    });
+    let status = client.status();
+    assert_eq!((status.servers[0].dials, status.servers[0].waits), (4, 0));
 }
 
 #[test]
