@@ -35,6 +35,9 @@ pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         Add, Append, Cas, Decr, Delete, DumpKeys, FlushAll, Incr, Prepend, Replace, Set, Stats,
         Touch, Verbosity,
     };
+    if verb.reads_keys() {
+        return found(verb, line);
+    }
     let whole = |reply| Ok(Event::Whole(reply));
     match (verb, line) {
         (Set | Add | Replace | Append | Prepend | Cas, b"STORED") => whole(Reply::Stored),
@@ -45,20 +48,22 @@ pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         (Delete, b"DELETED") => whole(Reply::Deleted),
         (FlushAll | Verbosity | Stats, b"OK") | (Stats, b"RESET") => whole(Reply::Done),
         (Stats | DumpKeys, b"END") => Ok(Event::End),
-        (verb, b"END") if verb.reads_keys() => Ok(Event::End),
         _ => worded(verb, line),
     }
+}
+
+/// What a line says in answer to a read of keys.
+fn found(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
+    if let Some(rest) = line.strip_prefix(b"VALUE ") {
+        return value(verb, rest)
+            .ok_or_else(|| Violation::BadNumber { verb, line: excerpt(line) });
+    }
+    if line == b"END" { Ok(Event::End) } else { refused(verb, line) }
 }
 
 /// Lines that hold more than fixed words.
 fn worded(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     match verb {
-        Verb::Get | Verb::Gets | Verb::Gat | Verb::Gats => {
-            if let Some(rest) = line.strip_prefix(b"VALUE ") {
-                return value(verb, rest)
-                    .ok_or_else(|| Violation::BadNumber { verb, line: excerpt(line) });
-            }
-        }
         Verb::Incr | Verb::Decr if line.first().is_some_and(u8::is_ascii_digit) => {
             // A shortened number stays as long as it was stored, filled up with blanks.
             return scan::number(line.trim_ascii_end())
@@ -83,6 +88,11 @@ fn worded(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         Verb::DumpKeys if line.starts_with(b"key=") => return Ok(Event::Line(line)),
         _ => {}
     }
+    refused(verb, line)
+}
+
+/// The server's "no", which is what any other line has to be.
+fn refused(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     refusal(verb, line)
         .map(Event::Refused)
         .ok_or_else(|| Violation::UnexpectedReply { verb, line: excerpt(line) })
