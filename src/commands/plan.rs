@@ -1,10 +1,8 @@
 //! Many keys on their way out: checked, put on the wire form, and given a place each.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
+use super::seen::Seen;
 use crate::client::Client;
 use crate::error::Result;
 use crate::router::Target;
@@ -27,7 +25,7 @@ pub(super) struct Plan<'a> {
     pub(super) keys: Vec<&'a [u8]>,
     /// Where each item goes.
     pub(super) targets: Vec<Target<'a>>,
-    /// For each item the place of its key in the call.
+    /// For each item the place of its key in the call; the last one where it is there more than once.
     pub(super) places: Vec<usize>,
     /// For each key of the call its item, or why it has none.
     pub(super) items: Vec<Result<usize>>,
@@ -57,8 +55,9 @@ impl Wired {
     pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
         let mut plan = Plan::with_room_for(keys.len());
         for (place, key) in keys.iter().enumerate() {
-            let item =
-                self.wire(place).map(|wire| plan.add(place, wire, self.unhashed, key.to_key()));
+            let item = self
+                .wire(place)
+                .map(|wire| plan.add(place, wire, self.target(key.to_key(), wire)));
             plan.items.push(item);
         }
         plan
@@ -67,18 +66,23 @@ impl Wired {
     /// One item for each distinct key that can be sent.
     pub(super) fn plan_distinct<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
         let mut plan = Plan::with_room_for(keys.len());
-        let mut seen = HashMap::with_capacity(keys.len());
+        let mut seen = Seen::with_room_for(keys.len());
         for (place, key) in keys.iter().enumerate() {
             let item = self.wire(place).map(|wire| {
-                let key = key.to_key();
-                match seen.entry(Distinct { wire, by: key.by, hash: key.hash }) {
-                    Entry::Occupied(item) => *item.get(),
-                    Entry::Vacant(slot) => *slot.insert(plan.add(place, wire, self.unhashed, key)),
+                let target = self.target(key.to_key(), wire);
+                let is_same = |item| plan.is(item, wire, &target);
+                match seen.find_or_add(wire, plan.keys.len(), is_same) {
+                    Some(item) => plan.name_again(item, place),
+                    None => plan.add(place, wire, target),
                 }
             });
             plan.items.push(item);
         }
         plan
+    }
+
+    fn target<'a>(&'a self, key: KeyRef<'a>, wire: &'a [u8]) -> Target<'a> {
+        Target { place: key.place(wire, self.unhashed), hash: key.hash, only: None }
     }
 
     fn wire(&self, place: usize) -> Result<&[u8]> {
@@ -87,21 +91,6 @@ impl Wired {
             Some(Err(e)) => Err(e.clone()),
             None => Ok(&[]),
         }
-    }
-}
-
-/// What makes a key another one than the rest of the call's.
-#[derive(PartialEq, Eq)]
-struct Distinct<'a> {
-    wire: &'a [u8],
-    by: Option<&'a [u8]>,
-    hash: Option<i32>,
-}
-
-/// Keys that differ only in the way they are placed are few: they may share a bucket.
-impl Hash for Distinct<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write(self.wire);
     }
 }
 
@@ -115,11 +104,27 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn add(&mut self, at: usize, wire: &'a [u8], unhashed: usize, key: KeyRef<'a>) -> usize {
+    fn add(&mut self, place: usize, wire: &'a [u8], target: Target<'a>) -> usize {
+        let item = self.keys.len();
         self.keys.push(wire);
-        self.places.push(at);
-        let place = key.place(wire, unhashed);
-        self.targets.push(Target { place, hash: key.hash, only: None });
-        self.keys.len() - 1
+        self.targets.push(target);
+        self.places.push(place);
+        item
+    }
+
+    fn name_again(&mut self, item: usize, place: usize) -> usize {
+        if let Some(last) = self.places.get_mut(item) {
+            *last = place;
+        }
+        item
+    }
+
+    /// Whether it is the item of the same key, which goes to the same server.
+    fn is(&self, item: usize, wire: &[u8], target: &Target<'_>) -> bool {
+        self.keys.get(item).is_some_and(|key| *key == wire)
+            && self
+                .targets
+                .get(item)
+                .is_some_and(|t| t.place == target.place && t.hash == target.hash)
     }
 }
