@@ -38,7 +38,8 @@ impl Wired {
         keys: &[K],
         check: impl Fn(usize) -> Result<()>,
     ) -> Self {
-        let mut arena = Vec::new();
+        let mut arena =
+            Vec::with_capacity(keys.iter().map(|key| key.to_key().bytes.len()).sum());
         let spans = keys.iter().enumerate().map(|(i, key)| {
             let mut room = None;
             let wire = client.wire_in(key.to_key(), &mut room)?;

@@ -102,7 +102,8 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
     }
 
     fn batch(&self, items: &[usize]) -> Batch<'a> {
-        let keys: Vec<&[u8]> = items.iter().filter_map(|i| self.keys.get(*i).copied()).collect();
+        let key = |item: &usize| self.keys.get(*item).copied().unwrap_or_default();
+        let keys: Vec<&[u8]> = items.iter().map(key).collect();
         let mut batch = Batch::new();
         batch.push(&Request::Get { keys: &keys, cas: self.cas });
         batch

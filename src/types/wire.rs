@@ -130,7 +130,12 @@ fn checked(key: &[u8]) -> Result<&[u8], KeyError> {
     if key.is_empty() {
         return Err(KeyError::Empty);
     }
-    match key.iter().copied().enumerate().find(|(_, byte)| *byte <= b' ' || *byte == 0x7f) {
+    let is_illegal = |byte: u8| byte <= b' ' || byte == 0x7f;
+    // Without a way out in its middle this takes many bytes at a time.
+    if !key.iter().fold(false, |found, byte| found | is_illegal(*byte)) {
+        return Ok(key);
+    }
+    match key.iter().copied().enumerate().find(|(_, byte)| is_illegal(*byte)) {
         Some((at, byte)) => Err(KeyError::IllegalByte { byte, at }),
         None => Ok(key),
     }
