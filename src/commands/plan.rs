@@ -38,8 +38,7 @@ impl Wired {
         keys: &[K],
         check: impl Fn(usize) -> Result<()>,
     ) -> Self {
-        let mut arena =
-            Vec::with_capacity(keys.iter().map(|key| key.to_key().bytes.len()).sum());
+        let mut arena = Vec::with_capacity(keys.iter().map(|key| key.to_key().bytes.len()).sum());
         let spans = keys.iter().enumerate().map(|(i, key)| {
             let mut room = None;
             let wire = client.wire_in(key.to_key(), &mut room)?;
@@ -56,9 +55,8 @@ impl Wired {
     pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
         let mut plan = Plan::with_room_for(keys.len());
         for (place, key) in keys.iter().enumerate() {
-            let item = self
-                .wire(place)
-                .map(|wire| plan.add(place, wire, self.target(key.to_key(), wire)));
+            let item =
+                self.wire(place).map(|wire| plan.add(place, wire, self.target(key.to_key(), wire)));
             plan.items.push(item);
         }
         plan

@@ -43,7 +43,10 @@ impl Seen {
 }
 
 /// Eight bytes at a time: both halves of a product with what came before.
-#[expect(clippy::cast_possible_truncation, reason = "the halves of a product, and a place by the low bits")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the halves of a product, and a place by the low bits"
+)]
 fn hash(seed: u64, bytes: &[u8]) -> usize {
     // An odd number without a pattern: the fraction of the golden ratio.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -53,9 +56,8 @@ fn hash(seed: u64, bytes: &[u8]) -> usize {
     };
     let words = bytes.chunks_exact(8);
     let tail = words.remainder().iter().fold(1, |word, byte| word << 8 | u64::from(*byte));
-    let state = words
-        .filter_map(|word| word.try_into().ok().map(u64::from_le_bytes))
-        .fold(seed, mix);
+    let state =
+        words.filter_map(|word| word.try_into().ok().map(u64::from_le_bytes)).fold(seed, mix);
     mix(state, tail) as usize
 }
 

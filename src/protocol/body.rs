@@ -49,8 +49,7 @@ impl<'v> Body<'v> {
             return None;
         }
         if self.bytes.capacity() - self.bytes.len() < DIRECT {
-            self.bytes
-                .reserve_exact(missing.saturating_add(TAIL).min(self.bytes.len().max(AHEAD)));
+            self.bytes.reserve_exact(missing.saturating_add(TAIL).min(self.bytes.len().max(AHEAD)));
         }
         Some(self.bytes)
     }

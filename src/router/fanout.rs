@@ -73,6 +73,8 @@ struct Verdict {
 struct Run<'r, 'a, S> {
     router: &'r Router,
     targets: &'r [Target<'a>],
+    /// The first candidate of each.
+    homes: Vec<usize>,
     shape: &'r S,
     timing: Timing,
     progress: Vec<Progress>,
@@ -92,6 +94,7 @@ impl Router {
         let mut run = Run {
             router: self,
             targets,
+            homes: self.homes(targets),
             shape,
             timing,
             progress: vec![Progress::default(); targets.len()],
@@ -214,8 +217,10 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     }
 
     fn node_of(&self, item: usize) -> Option<usize> {
-        let tried = self.progress.get(item)?.tried;
-        self.router.candidate(self.targets.get(item)?, tried)
+        match self.progress.get(item)?.tried {
+            0 => self.homes.get(item).copied(),
+            tried => self.router.candidate(self.targets.get(item)?, tried),
+        }
     }
 
     fn has_next(&self, item: usize) -> bool {

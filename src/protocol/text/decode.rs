@@ -55,8 +55,7 @@ pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
 /// What a line says in answer to a read of keys.
 fn found(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     if let Some(rest) = line.strip_prefix(b"VALUE ") {
-        return value(verb, rest)
-            .ok_or_else(|| Violation::BadNumber { verb, line: excerpt(line) });
+        return value(verb, rest).ok_or_else(|| Violation::BadNumber { verb, line: excerpt(line) });
     }
     if line == b"END" { Ok(Event::End) } else { refused(verb, line) }
 }
