@@ -138,8 +138,8 @@ impl Conversation {
                 continue;
             }
             let Some(sent) = batch.sent(self.replies.len()) else { break };
-            let Some((line, used)) = text::line(sent.verb, rest, &self.limits)? else { break };
-            rest = rest.get(used..).unwrap_or_default();
+            let Some(line) = text::line(sent.verb, rest, &self.limits)? else { break };
+            rest = line.rest;
             self.line(batch, written, line)?;
         }
         if self.over {
@@ -156,14 +156,14 @@ impl Conversation {
         &mut self,
         batch: &mut Batch<'_>,
         written: usize,
-        line: &[u8],
+        line: text::Line<'_>,
     ) -> Result<(), Violation> {
+        let text::Line { event, text: line, .. } = line;
         let i = self.replies.len();
         let (wire, Some(sent)) = (batch.wire(), batch.sent(i)) else { return Ok(()) };
         let verb = sent.verb;
         let limit = self.limits.max_list_bytes;
         let too_long = Violation::ListTooLong { verb, limit };
-        let event = text::event(verb, line)?;
         let sent_whole = batch.sent_whole(i, written)
             || verb.reads_keys()
                 && sent.written_to(self.part.asked(sent, wire).next_line(), written);
