@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::get::Item;
 use super::outcomes::{MultiGet, Outcomes};
-use super::plan::Wired;
+use super::plan::{Plan, Wired};
 use super::reply::{unexpected, value};
 use super::shapes::{Deletes, Each, Encoded, Gets, Requests, Values};
 use crate::client::Client;
@@ -122,8 +122,8 @@ impl Client {
     ) -> MultiGet<K, R> {
         let timing = self.timing();
         let keys: Vec<K> = keys.into_iter().collect();
-        let wired = Wired::new(self, &keys, |_| self.check_open());
-        let plan = wired.plan_distinct(&keys);
+        let wired = Wired::new(self, &keys);
+        let plan = Plan::new(self, &keys, &wired, true, |_| self.check_open());
         let shape = Gets { keys: &plan.keys, cas };
         let answers = self.fan_out(&plan.targets, &shape, timing);
         let (verb, items, last_uses) = (shape.verb(), plan.items, plan.places);
@@ -146,8 +146,9 @@ impl Client {
         miss: impl Fn() -> R,
         result: impl Fn(&Target<'_>, Answer) -> Result<R>,
     ) -> Outcomes<K, R> {
-        let wired = Wired::new(self, &keys, |i| self.check_open().and_then(|()| requests.check(i)));
-        let plan = wired.plan(&keys);
+        let wired = Wired::new(self, &keys);
+        let check = |place| self.check_open().and_then(|()| requests.check(place));
+        let plan = Plan::new(self, &keys, &wired, false, check);
         let shape = Each { verb, plan: &plan, requests };
         let mut answers = self.fan_out(&plan.targets, &shape, timing).into_iter();
         let mut targets = plan.targets.iter();

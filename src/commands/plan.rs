@@ -6,16 +6,19 @@ use super::seen::Seen;
 use crate::client::Client;
 use crate::error::Result;
 use crate::router::Target;
-use crate::types::{KeyRef, ToKey};
+use crate::types::{KeyRef, ToKey, checked};
 
-/// The keys of a call as they go over the wire, one behind the other.
+/// The keys of a call as they go over the wire.
 #[derive(Debug)]
-pub(super) struct Wired {
-    arena: Vec<u8>,
-    /// For each key of the call where it lies, or why it is not sent.
-    spans: Vec<Result<Range<usize>>>,
-    /// How many bytes of each have no say in its server.
-    unhashed: usize,
+pub(super) enum Wired {
+    /// Just as they are given.
+    Given,
+    /// One behind the other.
+    Rewritten {
+        arena: Vec<u8>,
+        /// For each key of the call where it lies, or why it is not sent.
+        spans: Vec<Result<Range<usize>>>,
+    },
 }
 
 /// What is asked of the servers for the keys of a call.
@@ -32,75 +35,67 @@ pub(super) struct Plan<'a> {
 }
 
 impl Wired {
-    /// Puts every key on its wire form; `check` may refuse one.
-    pub(super) fn new<K: ToKey>(
-        client: &Client,
-        keys: &[K],
-        check: impl Fn(usize) -> Result<()>,
-    ) -> Self {
-        let mut arena = Vec::with_capacity(keys.iter().map(|key| key.to_key().bytes.len()).sum());
-        let spans = keys.iter().enumerate().map(|(i, key)| {
-            let mut room = None;
-            let wire = client.wire_in(key.to_key(), &mut room)?;
-            check(i)?;
+    pub(super) fn new<K: ToKey>(client: &Client, keys: &[K]) -> Self {
+        if !client.rewrites_keys() {
+            return Self::Given;
+        }
+        let mut arena = Vec::new();
+        let spans = keys.iter().map(|key| {
             let start = arena.len();
-            arena.extend_from_slice(wire);
+            arena.extend_from_slice(client.wire(key.to_key())?.as_bytes());
             Ok(start..arena.len())
         });
         let spans = spans.collect();
-        Self { arena, spans, unhashed: client.unhashed() }
+        Self::Rewritten { arena, spans }
     }
 
-    /// One item for each key that can be sent.
-    pub(super) fn plan<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
-        let mut plan = Plan::with_room_for(keys.len());
-        for (place, key) in keys.iter().enumerate() {
-            let item =
-                self.wire(place).map(|wire| plan.add(place, wire, self.target(key.to_key(), wire)));
-            plan.items.push(item);
-        }
-        plan
-    }
-
-    /// One item for each distinct key that can be sent.
-    pub(super) fn plan_distinct<'a, K: ToKey>(&'a self, keys: &'a [K]) -> Plan<'a> {
-        let mut plan = Plan::with_room_for(keys.len());
-        let mut seen = Seen::with_room_for(keys.len());
-        for (place, key) in keys.iter().enumerate() {
-            let item = self.wire(place).map(|wire| {
-                let target = self.target(key.to_key(), wire);
-                let is_same = |item| plan.is(item, wire, &target);
-                match seen.find_or_add(wire, plan.keys.len(), is_same) {
-                    Some(item) => plan.name_again(item, place),
-                    None => plan.add(place, wire, target),
-                }
-            });
-            plan.items.push(item);
-        }
-        plan
-    }
-
-    fn target<'a>(&'a self, key: KeyRef<'a>, wire: &'a [u8]) -> Target<'a> {
-        Target { place: key.place(wire, self.unhashed), hash: key.hash, only: None }
-    }
-
-    fn wire(&self, place: usize) -> Result<&[u8]> {
-        match self.spans.get(place) {
-            Some(Ok(span)) => Ok(self.arena.get(span.clone()).unwrap_or_default()),
-            Some(Err(e)) => Err(e.clone()),
-            None => Ok(&[]),
+    /// The wire form of the key at `place`, which was given so.
+    fn wire<'a>(&'a self, place: usize, given: KeyRef<'a>) -> Result<&'a [u8]> {
+        match self {
+            Self::Given => Ok(checked(given.bytes)?),
+            Self::Rewritten { arena, spans } => match spans.get(place) {
+                Some(Ok(span)) => Ok(arena.get(span.clone()).unwrap_or_default()),
+                Some(Err(e)) => Err(e.clone()),
+                None => Ok(&[]),
+            },
         }
     }
 }
 
 impl<'a> Plan<'a> {
-    fn with_room_for(keys: usize) -> Self {
-        Self {
-            keys: Vec::with_capacity(keys),
-            targets: Vec::with_capacity(keys),
-            places: Vec::with_capacity(keys),
-            items: Vec::with_capacity(keys),
+    /// One item for each key that can be sent, or with `distinct` for each that differs; `check` may refuse one
+    /// by its place.
+    pub(super) fn new<K: ToKey>(
+        client: &Client,
+        keys: &'a [K],
+        wired: &'a Wired,
+        distinct: bool,
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Self {
+        let unhashed = client.unhashed();
+        let mut seen = distinct.then(|| Seen::with_room_for(keys.len()));
+        let mut plan = Self {
+            keys: Vec::with_capacity(keys.len()),
+            targets: Vec::with_capacity(keys.len()),
+            places: Vec::with_capacity(keys.len()),
+            items: Vec::with_capacity(keys.len()),
+        };
+        for (place, key) in keys.iter().enumerate() {
+            let key = key.to_key();
+            let item = wired.wire(place, key).and_then(|wire| {
+                check(place)?;
+                let target =
+                    Target { place: key.place(wire, unhashed), hash: key.hash, only: None };
+                let is_same = |item| plan.is(item, wire, &target);
+                let seen = seen.as_mut();
+                Ok(match seen.and_then(|s| s.find_or_add(wire, plan.keys.len(), is_same)) {
+                    Some(item) => plan.name_again(item, place),
+                    None => plan.add(place, wire, target),
+                })
+            });
+            plan.items.push(item);
         }
+        plan
     }
 
     fn add(&mut self, place: usize, wire: &'a [u8], target: Target<'a>) -> usize {
