@@ -177,6 +177,11 @@ impl Client {
         Ok(self.keys.wire_in(key.bytes, room)?)
     }
 
+    /// Whether a key may go over the wire in another form than its own.
+    pub(crate) fn rewrites_keys(&self) -> bool {
+        self.keys.rewrites()
+    }
+
     /// How many bytes of a wire key have no say in its server.
     pub(crate) fn unhashed(&self) -> usize {
         self.keys.unhashed()

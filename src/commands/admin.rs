@@ -240,9 +240,12 @@ impl<'a> Shape<'a> for Admin<'a> {
         items: &[usize],
         replies: Vec<Option<Reply>>,
         sent: usize,
-    ) -> Vec<(usize, Part)> {
+        mut give: impl FnMut(usize, Part),
+    ) {
         let part = Part::of(replies.into_iter().next().flatten(), 0, sent);
-        items.first().map(|item| (*item, part)).into_iter().collect()
+        if let Some(item) = items.first() {
+            give(*item, part);
+        }
     }
 }
 

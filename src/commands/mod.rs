@@ -9,6 +9,7 @@ mod multi;
 mod outcomes;
 mod plan;
 mod reply;
+mod seen;
 mod shapes;
 mod store;
 

@@ -1,5 +1,6 @@
 //! Calls for many keys: every server is asked at once, every key gets its own outcome.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::get::Item;
 use super::outcomes::{MultiGet, Outcomes};
-use super::plan::Wired;
+use super::plan::{Plan, Wired};
 use super::reply::{unexpected, value};
 use super::shapes::{Deletes, Each, Encoded, Gets, Requests, Values};
 use crate::client::Client;
@@ -121,17 +122,18 @@ impl Client {
     ) -> MultiGet<K, R> {
         let timing = self.timing();
         let keys: Vec<K> = keys.into_iter().collect();
-        let wired = Wired::new(self, &keys, |_| self.check_open());
-        let plan = wired.plan_distinct(&keys);
+        let wired = Wired::new(self, &keys);
+        let plan = Plan::new(self, &keys, &wired, true, |_| self.check_open());
         let shape = Gets { keys: &plan.keys, cas };
-        let mut answers = Answers::new(self.fan_out(&plan.targets, &shape, timing), &plan.items);
-        let results = plan.items.iter().map(|item| {
-            let answer = answers.next_use(*item.as_ref().map_err(Clone::clone)?)?;
+        let answers = self.fan_out(&plan.targets, &shape, timing);
+        let (verb, items, last_uses) = (shape.verb(), plan.items, plan.places);
+        let mut answers = Answers::new(answers, last_uses);
+        let results = items.into_iter().enumerate().map(|(place, item)| {
+            let answer = answers.next_use(item?, place)?;
             let found = value(answer.reply)?;
             found.map(|v| decode(v, answer.node)).transpose()
         });
-        let results = results.collect();
-        MultiGet::new(self.settle_many(shape.verb(), timing, keys, results, || None))
+        MultiGet::new(self.settle_many(verb, timing, keys, results, || None))
     }
 
     /// Runs one request per key.
@@ -144,8 +146,9 @@ impl Client {
         miss: impl Fn() -> R,
         result: impl Fn(&Target<'_>, Answer) -> Result<R>,
     ) -> Outcomes<K, R> {
-        let wired = Wired::new(self, &keys, |i| self.check_open().and_then(|()| requests.check(i)));
-        let plan = wired.plan(&keys);
+        let wired = Wired::new(self, &keys);
+        let check = |place| self.check_open().and_then(|()| requests.check(place));
+        let plan = Plan::new(self, &keys, &wired, false, check);
         let shape = Each { verb, plan: &plan, requests };
         let mut answers = self.fan_out(&plan.targets, &shape, timing).into_iter();
         let mut targets = plan.targets.iter();
@@ -159,7 +162,7 @@ impl Client {
                 _ => Err(no_answer()),
             }
         });
-        let results = results.collect();
+        let results: Vec<_> = results.collect();
         Outcomes::new(self.settle_many(verb, timing, keys, results, miss))
     }
 
@@ -169,10 +172,9 @@ impl Client {
         verb: Verb,
         timing: Timing,
         keys: Vec<K>,
-        results: Vec<Result<R>>,
+        results: impl IntoIterator<Item = Result<R>>,
         miss: impl Fn() -> R,
     ) -> Vec<(K, Result<R>)> {
-        let elapsed = timing.started.elapsed();
         let mut told = false;
         let entries = keys.into_iter().zip(results).map(|(key, result)| {
             let result = result.or_else(|e| {
@@ -180,7 +182,7 @@ impl Client {
                 // As sent, or as given when it could not be.
                 let wire = self.wire(key);
                 let sent = wire.as_ref().map_or(key.bytes, |wire| wire.as_bytes());
-                let e = e.with_call(verb, Some(sent)).with_elapsed(elapsed);
+                let e = e.with_call(verb, Some(sent)).with_elapsed(timing.started.elapsed());
                 if !std::mem::replace(&mut told, true) {
                     self.report(&e);
                 }
@@ -192,32 +194,35 @@ impl Client {
     }
 }
 
-/// Answers of which some serve several keys.
+/// Answers in the order of their items, of which some serve several keys.
 struct Answers {
-    answers: Vec<Option<Result<Answer>>>,
-    uses: Vec<usize>,
+    answers: std::vec::IntoIter<Result<Answer>>,
+    /// The item of the next one.
+    next: usize,
+    /// By item, the place of the last key that it serves.
+    last_uses: Vec<usize>,
+    /// Those that have served a key and will serve another.
+    kept: BTreeMap<usize, Result<Answer>>,
 }
 
 impl Answers {
-    fn new(answers: Vec<Result<Answer>>, items: &[Result<usize>]) -> Self {
-        let mut uses = vec![0; answers.len()];
-        for item in items.iter().flatten() {
-            if let Some(n) = uses.get_mut(*item) {
-                *n += 1;
-            }
-        }
-        Self { answers: answers.into_iter().map(Some).collect(), uses }
+    fn new(answers: Vec<Result<Answer>>, last_uses: Vec<usize>) -> Self {
+        Self { answers: answers.into_iter(), next: 0, last_uses, kept: BTreeMap::new() }
     }
 
-    /// The answer to an item; the last use takes it, earlier ones copy it.
-    fn next_use(&mut self, item: usize) -> Result<Answer> {
-        let (Some(answer), Some(uses)) = (self.answers.get_mut(item), self.uses.get_mut(item))
-        else {
-            return Err(no_answer());
+    /// The answer to an item for the key at `place`; items are first asked for in their order.
+    fn next_use(&mut self, item: usize, place: usize) -> Result<Answer> {
+        let answer = if item == self.next {
+            self.next += 1;
+            self.answers.next()
+        } else {
+            self.kept.remove(&item)
         };
-        *uses -= 1;
-        let answer = if *uses == 0 { answer.take() } else { answer.clone() };
-        answer.unwrap_or_else(|| Err(no_answer()))
+        let answer = answer.unwrap_or_else(|| Err(no_answer()));
+        if self.last_uses.get(item) != Some(&place) {
+            self.kept.insert(item, answer.clone());
+        }
+        answer
     }
 }
 

@@ -102,7 +102,8 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
     }
 
     fn batch(&self, items: &[usize]) -> Batch<'a> {
-        let keys: Vec<&[u8]> = items.iter().filter_map(|i| self.keys.get(*i).copied()).collect();
+        let key = |item: &usize| self.keys.get(*item).copied().unwrap_or_default();
+        let keys: Vec<&[u8]> = items.iter().map(key).collect();
         let mut batch = Batch::new();
         batch.push(&Request::Get { keys: &keys, cas: self.cas });
         batch
@@ -113,32 +114,32 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
         items: &[usize],
         replies: Vec<Option<Reply>>,
         sent: usize,
-    ) -> Vec<(usize, Part)> {
-        match Part::of(replies.into_iter().next().flatten(), 0, sent) {
-            Part::Reply(Reply::Values(hits)) => spread(items, hits),
-            part if items.len() == 1 => items.iter().copied().zip([part]).collect(),
+        mut give: impl FnMut(usize, Part),
+    ) {
+        match (Part::of(replies.into_iter().next().flatten(), 0, sent), items) {
+            (Part::Reply(Reply::Values(hits)), _) => spread(items, hits, give),
+            (part, [item]) => give(*item, part),
             // A refusal, and having no reply, is each key's.
-            part => items.iter().map(|i| (*i, part.clone())).collect(),
+            (part, _) => items.iter().for_each(|item| give(*item, part.clone())),
         }
     }
 }
 
 /// Hits and refusals to the items they belong to; the others are misses.
-fn spread(items: &[usize], hits: Hits) -> Vec<(usize, Part)> {
-    let mut replies: Vec<Reply> = items.iter().map(|_| Reply::Value(None)).collect();
-    for (range, refusal) in hits.refused {
-        for at in range {
-            if let Some(reply) = usize::try_from(at).ok().and_then(|at| replies.get_mut(at)) {
-                *reply = Reply::Refused(refusal.clone());
-            }
-        }
+fn spread(items: &[usize], mut hits: Hits, mut give: impl FnMut(usize, Part)) {
+    // They have come in this order, but for a proxy that asked several servers.
+    hits.values.sort_unstable_by_key(|value| value.index);
+    let mut values = hits.values.into_iter().peekable();
+    for (at, item) in (0..).zip(items) {
+        let reply = match values.next_if(|value| value.index == at) {
+            None => match hits.refused.iter().find(|(range, _)| range.contains(&at)) {
+                Some((_, refusal)) => Reply::Refused(refusal.clone()),
+                None => Reply::Value(None),
+            },
+            hit => Reply::Value(hit),
+        };
+        give(*item, Part::Reply(reply));
     }
-    for value in hits.values {
-        if let Some(reply) = usize::try_from(value.index).ok().and_then(|at| replies.get_mut(at)) {
-            *reply = Reply::Value(Some(value));
-        }
-    }
-    items.iter().copied().zip(replies.into_iter().map(Part::Reply)).collect()
 }
 
 /// A request for each key of a node.
@@ -170,12 +171,11 @@ impl<'a, R: Requests> Shape<'a> for Each<'_, 'a, R> {
         items: &[usize],
         replies: Vec<Option<Reply>>,
         sent: usize,
-    ) -> Vec<(usize, Part)> {
+        mut give: impl FnMut(usize, Part),
+    ) {
         let mut replies = replies.into_iter();
-        let parts = items
-            .iter()
-            .enumerate()
-            .map(|(at, item)| (*item, Part::of(replies.next().flatten(), at, sent)));
-        parts.collect()
+        for (at, item) in items.iter().enumerate() {
+            give(*item, Part::of(replies.next().flatten(), at, sent));
+        }
     }
 }

@@ -1,6 +1,4 @@
-//! A value while its bytes arrive.
-
-use super::Value;
+//! The bytes of a value while they arrive.
 
 /// Values with at least this many bytes to come are worth a read of their own.
 const DIRECT: usize = 4 << 10;
@@ -9,34 +7,34 @@ const AHEAD: usize = 1 << 20;
 /// Room behind a value for the end of its reply, so that one read brings both.
 const TAIL: usize = 64;
 
-/// A value of known length, of which some bytes are here.
+/// The bytes of a value of known length, of which some are here.
 #[derive(Debug)]
-pub(super) struct Body {
-    value: Value,
-    declared: usize,
+pub(super) struct Body<'v> {
+    pub(super) bytes: &'v mut Vec<u8>,
+    pub(super) declared: usize,
 }
 
-impl Body {
-    /// A value without bytes yet; its buffer is used, and grows as bytes arrive.
-    pub(super) fn new(mut value: Value, declared: usize) -> Self {
-        let room = if declared < DIRECT { declared } else { declared.saturating_add(TAIL) };
-        if value.bytes.capacity() == 0 {
-            value.bytes = Vec::with_capacity(room.min(AHEAD));
+impl<'v> Body<'v> {
+    /// Makes room in a buffer without bytes yet; it grows as they arrive.
+    pub(super) fn make_room(&mut self) {
+        let behind = if self.declared < DIRECT { 0 } else { TAIL };
+        let room = self.declared.saturating_add(behind).min(AHEAD);
+        if self.bytes.capacity() == 0 {
+            *self.bytes = Vec::with_capacity(room);
         } else {
-            value.bytes.reserve(room.min(AHEAD));
+            self.bytes.reserve(room);
         }
-        Self { value, declared }
     }
 
     /// The number of bytes to come.
     fn missing(&self) -> usize {
-        self.declared.saturating_sub(self.value.bytes.len())
+        self.declared.saturating_sub(self.bytes.len())
     }
 
     /// Takes what belongs to the value from the start of the input and returns the rest.
     pub(super) fn fill<'i>(&mut self, input: &'i [u8]) -> &'i [u8] {
         let (mine, rest) = input.split_at_checked(self.missing()).unwrap_or((input, &[]));
-        self.value.bytes.extend_from_slice(mine);
+        self.bytes.extend_from_slice(mine);
         rest
     }
 
@@ -44,32 +42,23 @@ impl Body {
         self.missing() == 0
     }
 
-    pub(super) fn declared(&self) -> usize {
-        self.declared
-    }
-
-    pub(super) fn into_value(self) -> Value {
-        self.value
-    }
-
     /// Where bytes can be read to directly, if enough are to come. More may be read than belong to the value.
-    pub(super) fn direct(&mut self) -> Option<&mut Vec<u8>> {
+    pub(super) fn direct(self) -> Option<&'v mut Vec<u8>> {
         let missing = self.missing();
         if missing < DIRECT {
             return None;
         }
-        let bytes = &mut self.value.bytes;
-        if bytes.capacity() - bytes.len() < DIRECT {
-            bytes.reserve_exact(missing.saturating_add(TAIL).min(bytes.len().max(AHEAD)));
+        if self.bytes.capacity() - self.bytes.len() < DIRECT {
+            self.bytes.reserve_exact(missing.saturating_add(TAIL).min(self.bytes.len().max(AHEAD)));
         }
-        Some(bytes)
+        Some(self.bytes)
     }
 
     /// Moves the bytes behind the value, which a direct read brought, to `spill`.
-    pub(super) fn settle(&mut self, spill: &mut Vec<u8>) {
-        if let Some(behind) = self.value.bytes.get(self.declared..) {
+    pub(super) fn settle(self, spill: &mut Vec<u8>) {
+        if let Some(behind) = self.bytes.get(self.declared..) {
             spill.extend_from_slice(behind);
-            self.value.bytes.truncate(self.declared);
+            self.bytes.truncate(self.declared);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Reads the replies to one batch after another, and decides whether the connection may be used again.
 
 use super::batch::{Batch, kept};
-use super::body::Body;
 use super::event::Event;
 use super::part::Part;
 use super::violation::excerpt;
@@ -28,7 +27,6 @@ pub(crate) struct Conversation {
     over: bool,
     /// Of the first reply that is not complete.
     part: Part,
-    body: Option<Body>,
     /// What a direct read brought behind its value.
     spill: Vec<u8>,
 }
@@ -66,7 +64,7 @@ impl Conversation {
         written: usize,
         input: &[u8],
     ) -> Result<usize, Violation> {
-        if let Some(body) = &mut self.body {
+        if let Some(body) = self.part.body() {
             body.settle(&mut self.spill);
         }
         let result = if self.spill.is_empty() {
@@ -86,7 +84,7 @@ impl Conversation {
     /// As many as there is room for may be appended; [`Self::feed`], with or without further input,
     /// goes on behind them. Only of use when all earlier input has been fed.
     pub(crate) fn body(&mut self) -> Option<&mut Vec<u8>> {
-        self.body.as_mut()?.direct()
+        self.part.body()?.direct()
     }
 
     /// Whether nothing more is to be read for this batch.
@@ -128,21 +126,20 @@ impl Conversation {
     ) -> Result<usize, Violation> {
         let mut rest = input;
         while !self.is_done() {
-            if let Some(body) = &mut self.body {
+            if let Some(mut body) = self.part.body() {
                 rest = body.fill(rest);
                 if !body.is_whole() || rest.len() < text::TERMINATOR.len() {
                     break;
                 }
                 rest = rest.strip_prefix(text::TERMINATOR).ok_or_else(|| {
-                    Violation::NoTerminator { declared: body.declared(), found: excerpt(rest) }
+                    Violation::NoTerminator { declared: body.declared, found: excerpt(rest) }
                 })?;
-                let value = self.body.take().map(Body::into_value);
-                self.part.add_values(value);
+                self.part.end_body();
                 continue;
             }
             let Some(sent) = batch.sent(self.replies.len()) else { break };
-            let Some((line, used)) = text::line(sent.verb, rest, &self.limits)? else { break };
-            rest = rest.get(used..).unwrap_or_default();
+            let Some(line) = text::line(sent.verb, rest, &self.limits)? else { break };
+            rest = line.rest;
             self.line(batch, written, line)?;
         }
         if self.over {
@@ -159,19 +156,17 @@ impl Conversation {
         &mut self,
         batch: &mut Batch<'_>,
         written: usize,
-        line: &[u8],
+        line: text::Line<'_>,
     ) -> Result<(), Violation> {
+        let text::Line { event, text: line, .. } = line;
         let i = self.replies.len();
         let (wire, Some(sent)) = (batch.wire(), batch.sent(i)) else { return Ok(()) };
         let verb = sent.verb;
         let limit = self.limits.max_list_bytes;
         let too_long = Violation::ListTooLong { verb, limit };
-        let event = text::event(verb, line)?;
-        let sent_whole = if verb.reads_keys() {
-            sent.written_to(self.part.asked(sent, wire).next_line(), written)
-        } else {
-            batch.sent_whole(i, written)
-        };
+        let sent_whole = batch.sent_whole(i, written)
+            || verb.reads_keys()
+                && sent.written_to(self.part.asked(sent, wire).next_line(), written);
         let reply = match event {
             Event::Refused(refusal) => {
                 // A server that did not wait for the whole request will not be in step with us.
@@ -188,8 +183,9 @@ impl Conversation {
                 let Some(declared) = usize::try_from(len).ok().filter(|len| *len <= limit) else {
                     return Err(Violation::ValueTooLarge { declared: len, limit });
                 };
+                let keys = sent.keys;
                 let bytes = batch.take_buffer(i);
-                self.body = Some(Body::new(Value { index, flags, cas, bytes }, declared));
+                self.part.add_value(Value { index, flags, cas, bytes }, declared, keys);
                 None
             }
             Event::Pair { name, figure } => {

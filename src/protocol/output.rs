@@ -48,6 +48,11 @@ impl<'a> Output<'a> {
         Some(Output { wire, borrowed: emptied(borrowed), len })
     }
 
+    /// Makes room for so many bytes to copy.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.wire.reserve(bytes);
+    }
+
     /// Adds a copy of the bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) {
         self.wire.extend_from_slice(bytes);

@@ -1,6 +1,7 @@
 //! What is here of the reply that is being read.
 
 use super::batch::Sent;
+use super::body::Body;
 use super::text::Asked;
 use super::{Hits, Refusal, Reply, Value, Verb};
 use std::mem;
@@ -15,6 +16,8 @@ pub(super) struct Part {
     /// A value came for that line.
     matched: bool,
     hits: Hits,
+    /// How many bytes the last of those values has, while some are still to come.
+    declared: Option<usize>,
     pairs: Vec<(String, String)>,
     lines: Vec<Vec<u8>>,
     /// What the two lists above take in memory.
@@ -34,9 +37,27 @@ impl Part {
         Some(self.first_key + number)
     }
 
-    /// Adds a value whose bytes are all here.
-    pub(super) fn add_values(&mut self, values: impl IntoIterator<Item = Value>) {
-        self.hits.values.extend(values);
+    /// Adds a value whose bytes, of which there will be `declared`, are to come; one of at most `keys`.
+    pub(super) fn add_value(&mut self, value: Value, declared: usize, keys: usize) {
+        if self.hits.values.is_empty() {
+            self.hits.values.reserve(keys);
+        }
+        self.hits.values.push(value);
+        self.declared = Some(declared);
+        if let Some(mut body) = self.body() {
+            body.make_room();
+        }
+    }
+
+    /// The bytes of the value under way.
+    pub(super) fn body(&mut self) -> Option<Body<'_>> {
+        let declared = self.declared?;
+        self.hits.values.last_mut().map(|value| Body { bytes: &mut value.bytes, declared })
+    }
+
+    /// The value under way is complete.
+    pub(super) fn end_body(&mut self) {
+        self.declared = None;
     }
 
     /// Adds a named figure, unless the list would take more than `limit` bytes.

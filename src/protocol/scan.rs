@@ -17,26 +17,33 @@ pub(super) fn line(input: &[u8], limit: usize) -> Result<Option<(&[u8], usize)>,
 
 /// A decimal number of digits only that fits into 64 bits.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0_u64, |sum, byte| {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        sum.checked_mul(10)?.checked_add(u64::from(digit))
-    })
+    leading_number(text).and_then(|(number, rest)| rest.is_empty().then_some(number))
 }
 
-/// Flags: a number of 32 bits; one that a server shows as negative is the same bits without a sign.
-pub(super) fn flags(text: &[u8]) -> Option<u32> {
+/// The same at the start of the text, and what stands behind it.
+#[inline]
+pub(super) fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (mut number, mut rest) = (0_u64, text);
+    while let Some((digit, behind)) = rest.split_first().filter(|(b, _)| b.is_ascii_digit()) {
+        number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        rest = behind;
+    }
+    (rest.len() < text.len()).then_some((number, rest))
+}
+
+/// Flags and what stands behind them: a number of 32 bits; one that a server shows as negative is the same bits
+/// without a sign.
+#[inline]
+pub(super) fn leading_flags(text: &[u8]) -> Option<(u32, &[u8])> {
     match text.strip_prefix(b"-") {
-        None => u32::try_from(number(text)?).ok(),
+        None => {
+            let (number, rest) = leading_number(text)?;
+            Some((u32::try_from(number).ok()?, rest))
+        }
         Some(digits) => {
-            let size = i64::try_from(number(digits)?).ok()?;
-            let signed = i32::try_from(-size).ok()?;
-            Some(u32::from_ne_bytes(signed.to_ne_bytes()))
+            let (size, rest) = leading_number(digits)?;
+            let signed = i32::try_from(-i64::try_from(size).ok()?).ok()?;
+            Some((u32::from_ne_bytes(signed.to_ne_bytes()), rest))
         }
     }
 }
@@ -67,10 +74,11 @@ mod tests {
             ("-2147483648", 1 << 31),
             ("2147483648", 1 << 31),
         ] {
-            assert_eq!(flags(text.as_bytes()), Some(value), "{text}");
+            let behind = format!("{text} 5");
+            assert_eq!(leading_flags(behind.as_bytes()), Some((value, &b" 5"[..])), "{text}");
         }
         for text in ["", "-", "--1", "4294967296", "-2147483649", "-9223372036854775808", "x"] {
-            assert_eq!(flags(text.as_bytes()), None, "{text}");
+            assert_eq!(leading_flags(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -105,6 +105,23 @@ impl Ring {
         }
     }
 
+    /// As [`Self::primary`], for many keys at once.
+    pub(crate) fn primaries<'k>(
+        &self,
+        keys: impl ExactSizeIterator<Item = (&'k [u8], Option<i32>)> + Clone,
+    ) -> Vec<usize> {
+        let is_hashed = self.nodes > 1
+            && !matches!(self.table, Table::Highest(_))
+            && keys.clone().all(|(_, given)| given.is_none());
+        if !is_hashed {
+            return keys.map(|(key, given)| self.primary(key, given)).collect();
+        }
+        let mut nodes = Vec::with_capacity(keys.len());
+        let texts = keys.map(|(key, _)| key);
+        self.hasher.of_each(texts, |hash| nodes.push(self.node(self.take(hash))));
+        nodes
+    }
+
     /// Every node once, in the order in which a call should try them.
     pub(crate) fn candidates<'a>(&'a self, key: &'a [u8], hash: Option<i32>) -> Candidates<'a> {
         Candidates::new(self, key, hash)

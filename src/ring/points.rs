@@ -17,6 +17,37 @@ pub(super) struct Continuum {
     points: Vec<u32>,
     nodes: Vec<u32>,
     find: Find,
+    index: Index,
+}
+
+/// Where to look for a point: nearly all hashes are spread, so that as many stretches as points have about one each.
+struct Index {
+    /// How many points lie before each stretch of the ring, and in the end all.
+    before: Vec<u32>,
+    /// A point's stretch is what is left of it after a shift by so many bits.
+    shift: u32,
+}
+
+/// The most stretches, as a power of two: 256 KiB.
+const MOST_STRETCHES: u32 = 16;
+
+impl Index {
+    fn new(points: &[u32]) -> Self {
+        let bits = points.len().next_power_of_two().trailing_zeros().clamp(1, MOST_STRETCHES);
+        let shift = u32::BITS - bits;
+        let before = |stretch: u32| points.partition_point(|point| point >> shift < stretch);
+        let before = (0..=1 << bits).map(|stretch| low(before(stretch) as u64)).collect();
+        Self { before, shift }
+    }
+
+    /// How many points lie before the hash, or before or at it if `with` is set.
+    fn count(&self, points: &[u32], hash: u32, with: bool) -> usize {
+        let stretch = (hash >> self.shift) as usize;
+        let end = |at: usize| self.before.get(at).map_or(0, |count| *count as usize);
+        let (from, to) = (end(stretch), end(stretch + 1));
+        let near = points.get(from..to).unwrap_or_default();
+        from + near.partition_point(|point| *point < hash || with && *point == hash)
+    }
 }
 
 impl Continuum {
@@ -34,7 +65,11 @@ impl Continuum {
             return Err(RingError::NoPoint);
         }
         let (points, nodes) = maker.settled().into_iter().unzip();
-        Ok(Self { points, nodes, find: Find::AtOrAfter }.cut(find))
+        Ok(Self::of(points, nodes).cut(find))
+    }
+
+    fn of(points: Vec<u32>, nodes: Vec<u32>) -> Self {
+        Self { index: Index::new(&points), points, nodes, find: Find::AtOrAfter }
     }
 
     /// Prepares for a search that is not by points.
@@ -69,15 +104,13 @@ impl Continuum {
     fn place(&self, hash: u64) -> usize {
         let (hash, len) = (low(hash), self.points.len());
         match self.find {
-            Find::AtOrAfter => match self.points.partition_point(|point| *point < hash) {
+            Find::AtOrAfter => match self.index.count(&self.points, hash, false) {
                 past if past == len => 0,
                 place => place,
             },
-            Find::AtOrBefore => self
-                .points
-                .partition_point(|point| *point <= hash)
-                .checked_sub(1)
-                .unwrap_or(len - 1),
+            Find::AtOrBefore => {
+                self.index.count(&self.points, hash, true).checked_sub(1).unwrap_or(len - 1)
+            }
             Find::Slot => (hash % SLOTS) as usize,
         }
     }
@@ -200,8 +233,7 @@ mod tests {
     use super::*;
 
     fn ring(find: Find) -> Continuum {
-        Continuum { points: vec![10, 20, 30], nodes: vec![0, 1, 2], find: Find::AtOrAfter }
-            .cut(find)
+        Continuum::of(vec![10, 20, 30], vec![0, 1, 2]).cut(find)
     }
 
     #[test]
@@ -225,11 +257,7 @@ mod tests {
         let ring = ring(Find::Slot);
         assert_eq!([0, 1, 1024].map(|hash| ring.node(hash)), [0, 0, 0]);
         let step = u32::MAX / SLOTS;
-        let wide = Continuum {
-            points: vec![step, 3 * step, 1000 * step],
-            nodes: vec![0, 1, 2],
-            find: Find::AtOrAfter,
-        };
+        let wide = Continuum::of(vec![step, 3 * step, 1000 * step], vec![0, 1, 2]);
         let wide = wide.cut(Find::Slot);
         let nodes = [0, 1, 2, 3, 4, 1000, 1001, 1023, 1024 + 4].map(|hash| wide.node(hash));
         assert_eq!(nodes, [0, 0, 1, 1, 2, 2, 0, 0, 2]);

@@ -41,6 +41,20 @@ fn every_server_is_tried_once_and_the_keys_own_first() {
 }
 
 #[test]
+fn many_keys_go_where_each_goes_alone() {
+    let keys: Vec<String> = keys(100).chain(["日本語".into(), "k".repeat(250)]).collect();
+    for placement in Placement::all() {
+        for (count, given) in [(1, None), (5, None), (5, Some(-7))] {
+            let ring = ring(placement, &names(count), &[1]);
+            let keys = keys.iter().map(|key| (key.as_bytes(), given));
+            let alone: Vec<usize> =
+                keys.clone().map(|(key, hash)| ring.primary(key, hash)).collect();
+            assert_eq!(ring.primaries(keys.clone()), alone, "{placement} {count} {given:?}");
+        }
+    }
+}
+
+#[test]
 fn a_server_that_leaves_the_consistent_ring_moves_its_own_keys_only() {
     let names = names(7);
     let whole = ring(Placement::Consistent, &names, &[1]);

@@ -1,6 +1,5 @@
 //! Requests of many keys: grouped by node, all nodes working at once, each key with its own outcome.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::failover::{Next, next};
@@ -20,13 +19,14 @@ pub(crate) trait Shape<'a> {
     /// The batch for these items, which live on one node.
     fn batch(&self, items: &[usize]) -> Batch<'a>;
 
-    /// What each of these items got, from the replies of their batch and the number of requests sent.
+    /// Gives each of these items its part in the replies of their batch, of which so many requests were sent.
     fn unpack(
         &self,
         items: &[usize],
         replies: Vec<Option<Reply>>,
         sent: usize,
-    ) -> Vec<(usize, Part)>;
+        give: impl FnMut(usize, Part),
+    );
 }
 
 /// One item's part in the outcome of a batch.
@@ -73,6 +73,8 @@ struct Verdict {
 struct Run<'r, 'a, S> {
     router: &'r Router,
     targets: &'r [Target<'a>],
+    /// The first candidate of each.
+    homes: Vec<usize>,
     shape: &'r S,
     timing: Timing,
     progress: Vec<Progress>,
@@ -92,6 +94,7 @@ impl Router {
         let mut run = Run {
             router: self,
             targets,
+            homes: self.homes(targets),
             shape,
             timing,
             progress: vec![Progress::default(); targets.len()],
@@ -113,7 +116,7 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
         let now = Instant::now();
         let mut left = Vec::new();
         let groups = self.group(pending, now, &mut left);
-        let has_next = groups.values().flatten().any(|i| self.has_next(*i));
+        let has_next = groups.iter().flat_map(|(_, items)| items).any(|i| self.has_next(*i));
         let attempt = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline);
         let mut open = Open::default();
         let mut waiting = Vec::new();
@@ -184,38 +187,40 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
         pending: &[usize],
         now: Instant,
         left: &mut Vec<usize>,
-    ) -> BTreeMap<usize, Vec<usize>> {
-        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    ) -> Vec<(usize, Vec<usize>)> {
+        let router = self.router;
+        let is_late = self.timing.deadline.passed(now);
+        let mut groups: Vec<Vec<usize>> = router.nodes.iter().map(|_| Vec::new()).collect();
         for &item in pending {
             let node = self.node_of(item);
-            match node {
-                Some(node) if !self.timing.deadline.passed(now) => {
-                    groups.entry(node).or_default().push(item);
-                }
+            match (node, node.and_then(|node| groups.get_mut(node))) {
+                (_, Some(group)) if !is_late => group.push(item),
                 // What its home did wrong, if anything, says more than the time.
-                Some(node) => {
+                (Some(node), Some(_)) => {
                     let late = out_of_time().with_phase(Phase::Prepare);
-                    self.blame(item, late.with_server(&self.router.name(node)));
+                    self.blame(item, late.with_server(&router.name(node)));
                 }
-                None => self.blame(item, out_of_time()),
+                _ => self.blame(item, out_of_time()),
             }
         }
-        groups.retain(|node, items| {
-            let Some(pool) = self.router.nodes.get(*node) else { return false };
-            match pool.admit(now) {
-                Ok(()) => true,
-                Err(error) => {
-                    self.refused(*node, items, error, left);
-                    false
-                }
+        let mut admitted = Vec::new();
+        for (node, (pool, items)) in router.nodes.iter().zip(groups).enumerate() {
+            if items.is_empty() {
+                continue;
             }
-        });
-        groups
+            match pool.admit(now) {
+                Ok(()) => admitted.push((node, items)),
+                Err(error) => self.refused(node, &items, error, left),
+            }
+        }
+        admitted
     }
 
     fn node_of(&self, item: usize) -> Option<usize> {
-        let tried = self.progress.get(item)?.tried;
-        self.router.candidate(self.targets.get(item)?, tried)
+        match self.progress.get(item)?.tried {
+            0 => self.homes.get(item).copied(),
+            tried => self.router.candidate(self.targets.get(item)?, tried),
+        }
     }
 
     fn has_next(&self, item: usize) -> bool {
@@ -229,15 +234,16 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     fn ended(&mut self, node: usize, items: &[usize], outcome: Outcome, left: &mut Vec<usize>) {
         let Outcome { replies, sent, error } = outcome;
         let (mut unsent, mut in_doubt) = (Vec::new(), Vec::new());
-        for (item, part) in self.shape.unpack(items, replies, sent) {
-            match part {
-                Part::Reply(reply) => {
-                    let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
-                    self.set(item, self.router.answer(reply, node, substituted));
-                }
-                Part::Unsent => unsent.push(item),
-                Part::InDoubt => in_doubt.push(item),
+        self.shape.unpack(items, replies, sent, |item, part| match part {
+            Part::Reply(reply) => {
+                let substituted = self.progress.get(item).is_some_and(|p| p.tried > 0);
+                self.set(item, self.router.answer(reply, node, substituted));
             }
+            Part::Unsent => unsent.push(item),
+            Part::InDoubt => in_doubt.push(item),
+        });
+        if unsent.is_empty() && in_doubt.is_empty() {
+            return;
         }
         let mut error = error.unwrap_or_else(|| pool::in_doubt(true));
         error.sent = false;

@@ -92,18 +92,24 @@ impl Router {
         target.only.unwrap_or_else(|| self.ring.primary(target.place, target.hash))
     }
 
-    /// The `tried`-th node that a request may use, counted from its home.
+    /// The homes of many keys.
+    fn homes(&self, targets: &[Target<'_>]) -> Vec<usize> {
+        let mut homes = self.ring.primaries(targets.iter().map(|t| (t.place, t.hash)));
+        for (home, target) in homes.iter_mut().zip(targets) {
+            *home = target.only.unwrap_or(*home);
+        }
+        homes
+    }
+
+    /// The node that a request may use when it has left its home and so many others behind.
     fn candidate(&self, target: &Target<'_>, tried: usize) -> Option<usize> {
         if !self.has_candidate(target, tried) {
             return None;
         }
-        match tried {
-            0 => Some(self.home(target)),
-            _ => self.ring.candidates(target.place, target.hash).nth(tried),
-        }
+        self.ring.candidates(target.place, target.hash).nth(tried)
     }
 
-    /// Whether [`Self::candidate`] has a `tried`-th node.
+    /// Whether [`Self::candidate`] has such a node; every request has its home.
     fn has_candidate(&self, target: &Target<'_>, tried: usize) -> bool {
         tried == 0
             || target.only.is_none()

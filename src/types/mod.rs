@@ -13,4 +13,4 @@ pub use key::{Key, KeyError, ToKey};
 pub use payload::Payload;
 pub use ttl::{Ttl, TtlError};
 pub use wire::LongKeys;
-pub(crate) use wire::{KeyRules, WireKey};
+pub(crate) use wire::{KeyRules, WireKey, checked};

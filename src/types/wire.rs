@@ -44,10 +44,12 @@ impl KeyRules {
         key: &'k [u8],
         room: &'k mut Option<WireKey>,
     ) -> Result<&'k [u8], KeyError> {
-        if self.prefix.is_empty() && !self.sanitize && self.long == LongKeys::Refuse {
-            return checked(key);
-        }
-        Ok(room.insert(self.wire(key)?).as_bytes())
+        if self.rewrites() { Ok(room.insert(self.wire(key)?).as_bytes()) } else { checked(key) }
+    }
+
+    /// Whether a key may go over the wire in another form than its own; if not, [`checked`] is all it needs.
+    pub(crate) fn rewrites(&self) -> bool {
+        !self.prefix.is_empty() || self.sanitize || self.long != LongKeys::Refuse
     }
 
     /// The key as it goes over the wire, or what is wrong with it.
@@ -123,14 +125,20 @@ impl WireKey {
 }
 
 /// The bytes, if a server takes them as a key.
-fn checked(key: &[u8]) -> Result<&[u8], KeyError> {
+#[inline]
+pub(crate) fn checked(key: &[u8]) -> Result<&[u8], KeyError> {
     if key.len() > MAX_KEY {
         return Err(KeyError::TooLong { len: key.len() });
     }
     if key.is_empty() {
         return Err(KeyError::Empty);
     }
-    match key.iter().copied().enumerate().find(|(_, byte)| *byte <= b' ' || *byte == 0x7f) {
+    let is_illegal = |byte: u8| byte <= b' ' || byte == 0x7f;
+    // Without a way out in its middle this takes many bytes at a time.
+    if !key.iter().fold(false, |found, byte| found | is_illegal(*byte)) {
+        return Ok(key);
+    }
+    match key.iter().copied().enumerate().find(|(_, byte)| is_illegal(*byte)) {
         Some((at, byte)) => Err(KeyError::IllegalByte { byte, at }),
         None => Ok(key),
     }

@@ -68,6 +68,9 @@ impl fmt::Display for Form {
 /// The form of a value under these flags if they mark it as compressed, and its flags without the mark,
 /// which the layout knows.
 pub(super) fn packed(layout: &dyn Layout, flags: u32) -> Option<(Form, u32)> {
+    if flags == 0 {
+        return None;
+    }
     let packings = layout.packings();
     let mask = packings.iter().fold(0, |all, packing| all | packing.bits);
     let bits = flags & mask;

@@ -72,6 +72,8 @@ pub(crate) fn encode<'a>(request: &Request<'_, 'a>, out: &mut Output<'a>) {
 /// The keys in as many lines as the limits ask for.
 fn lines(name: &[u8], exptime: Option<i32>, keys: &[&[u8]], limit: usize, out: &mut Output<'_>) {
     let mut rest = keys;
+    // Nearly all: the key and a blank before it.
+    out.reserve(keys.iter().map(|key| key.len() + 1).sum());
     loop {
         let start = out.len();
         out.put(name);
@@ -94,6 +96,7 @@ fn lines(name: &[u8], exptime: Option<i32>, keys: &[&[u8]], limit: usize, out: &
     }
 }
 
+#[inline]
 fn word(text: &[u8], out: &mut Output<'_>) {
     out.put(b" ");
     out.put(text);

@@ -50,7 +50,8 @@ impl Asked {
 
     /// How many keys the line asks for.
     pub(crate) fn count(&self, wire: &[u8]) -> u32 {
-        (1..).zip(self.keys(wire).split(|b| *b == b' ')).last().map_or(0, |(count, _)| count)
+        let blanks = memchr::memchr_iter(b' ', self.keys(wire)).count();
+        u32::try_from(blanks + 1).unwrap_or(u32::MAX)
     }
 
     /// The number in its line of a key that is answered now, unless it was not asked for or was

@@ -2,12 +2,15 @@
 
 mod blocks;
 mod crc;
+mod md5;
 mod sha1;
 mod units;
 
 use std::hash::Hasher as _;
 
 use super::named::{Named, named};
+pub(super) use md5::md5_words;
+use md5::{LANES, first_words};
 pub(super) use sha1::sha1_word;
 
 /// What turns a key into a number, before a [`Placement`](crate::Placement) turns the number into a server.
@@ -144,24 +147,32 @@ impl Hasher {
             KeyHash::SipHash => siphash(parts),
         }
     }
+
+    /// Gives the hash of each text, in their order.
+    pub(super) fn of_each<'t>(
+        self,
+        mut texts: impl Iterator<Item = &'t [u8]>,
+        mut give: impl FnMut(u64),
+    ) {
+        let order: fn(u32) -> u32 = match self.hash {
+            KeyHash::Md5 => |word| word,
+            KeyHash::Md5Be => u32::swap_bytes,
+            _ => return texts.for_each(|text| give(self.of(&[text]))),
+        };
+        let mut lanes = [&[][..]; LANES];
+        loop {
+            let taken = lanes.iter_mut().zip(&mut texts).map(|(lane, text)| *lane = text).count();
+            first_words(lanes.get(..taken).unwrap_or_default(), |word| give(order(word).into()));
+            if taken < LANES {
+                return;
+            }
+        }
+    }
 }
 
 /// Bits 16 to 30, which is what several clients keep of a hash.
 pub(super) fn middle(hash: u64) -> u64 {
     (hash >> 16) & 0x7fff
-}
-
-/// The MD5 as four little-endian words.
-pub(super) fn md5_words(parts: &[&[u8]]) -> [u32; 4] {
-    let mut context = md5::Context::new();
-    parts.iter().for_each(|part| context.consume(part));
-    let digest = u128::from_le_bytes(context.finalize().0);
-    [0, 32, 64, 96].map(|shift| low_word(digest >> shift))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what is wanted")]
-fn low_word(wide: u128) -> u32 {
-    wide as u32
 }
 
 /// As `str`'s `Hash` feeds it: the bytes and an end mark.
