@@ -1,6 +1,6 @@
 //! What is here of the reply that is being read.
 
-use super::batch::Sent;
+use super::batch::{Batch, Sent};
 use super::body::Body;
 use super::text::Asked;
 use super::{Hits, Refusal, Reply, Value, Verb};
@@ -25,6 +25,15 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Whether the kernel took all of what is being answered: a read's present line, of others the whole request.
+    #[inline]
+    pub(super) fn is_asked(&mut self, batch: &Batch<'_>, i: usize, written: usize) -> bool {
+        batch.sent_whole(i, written)
+            || batch.sent(i).filter(|sent| sent.verb.reads_keys()).is_some_and(|sent| {
+                sent.written_to(self.asked(sent, batch.wire()).next_line(), written)
+            })
+    }
+
     /// The line of keys that is being answered.
     pub(super) fn asked(&mut self, sent: &Sent, wire: &[u8]) -> &mut Asked {
         self.asked.get_or_insert_with(|| Asked::by_line(sent.verb, wire, sent.start))
