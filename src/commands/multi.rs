@@ -211,7 +211,9 @@ impl Answers {
     }
 
     /// The answer to an item for the key at `place`; items are first asked for in their order.
+    #[inline]
     fn next_use(&mut self, item: usize, place: usize) -> Result<Answer> {
+        let is_last = self.last_uses.get(item) == Some(&place);
         let answer = if item == self.next {
             self.next += 1;
             self.answers.next()
@@ -219,9 +221,13 @@ impl Answers {
             self.kept.remove(&item)
         };
         let answer = answer.unwrap_or_else(|| Err(no_answer()));
-        if self.last_uses.get(item) != Some(&place) {
-            self.kept.insert(item, answer.clone());
-        }
+        if is_last { answer } else { self.keep(item, answer) }
+    }
+
+    /// Keeps an answer for another use of its item.
+    #[cold]
+    fn keep(&mut self, item: usize, answer: Result<Answer>) -> Result<Answer> {
+        self.kept.insert(item, answer.clone());
         answer
     }
 }
