@@ -275,9 +275,10 @@ impl ClientBuilder {
         self
     }
 
-    /// How many connections to a server are shared (default 2), `max_connections` at most.
+    /// How many connections to a server are shared by more than four callers at once (default 2), `max_connections` at most.
     ///
-    /// More are opened while these are slow, and for large values and calls for many keys.
+    /// Up to four callers have one each. Where an exchange takes less than 150 µs, fewer are shared: one for every two processors of
+    /// this machine. More are opened while these are slow, and for large values and calls for many keys.
     pub fn share_target(mut self, n: u32) -> Self {
         self.config.pool.share_target = n;
         self

@@ -11,7 +11,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::crowd::Crowd;
 use super::sync::{Guard, Mutex};
 use super::ticket::{Denied, Grant, Ticket, Turn};
 use crate::time::Deadline;
@@ -23,7 +25,7 @@ pub(crate) struct Line<C, R, A> {
     max: usize,
     max_dials: usize,
     /// How many connections may be used for sharing.
-    share: usize,
+    crowd: Crowd,
 }
 
 #[derive(Debug)]
@@ -76,8 +78,8 @@ pub(crate) struct Counts {
 }
 
 impl<C, R, A> Line<C, R, A> {
-    /// A line of `max` permits, of which `share` may be used for sharing.
-    pub(crate) fn new(max: usize, max_dials: usize, share: usize) -> Self {
+    /// A line of `max` permits, of which as many may be used for sharing as `crowd` says.
+    pub(crate) fn new(max: usize, max_dials: usize, crowd: Crowd) -> Self {
         let state = State {
             idle: Vec::new(),
             alone: VecDeque::new(),
@@ -88,7 +90,7 @@ impl<C, R, A> Line<C, R, A> {
             shared: 0,
             closed: false,
         };
-        Self { state: Mutex::new(state), max, max_dials, share }
+        Self { state: Mutex::new(state), max, max_dials, crowd }
     }
 
     /// A connection or the right to dial, if one is free and nobody waits for it.
@@ -247,6 +249,11 @@ impl<C, R, A> Line<C, R, A> {
         idle
     }
 
+    /// Notes how long the exchange of several callers took.
+    pub(crate) fn learn(&self, took: Duration) {
+        self.crowd.learn(took);
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         let state = self.state.lock();
         Counts {
@@ -262,13 +269,16 @@ impl<C, R, A> Line<C, R, A> {
         if state.closed {
             return Some(Err(Denied::Closed));
         }
+        if how == Use::Shared {
+            self.crowd.met(state.shared + state.sharing.len() + 1);
+        }
         let free = state.waiters(how).is_empty() && self.may_use(state, how);
         if free { self.next(state, how).map(Ok) } else { None }
     }
 
     /// Whether there may be one more use of this sort.
     fn may_use(&self, state: &State<C, R, A>, how: Use) -> bool {
-        how == Use::Alone || state.shared < self.share
+        how == Use::Alone || state.shared < self.crowd.connections()
     }
 
     /// The connection that is free, or the right to dial one.
@@ -282,7 +292,10 @@ impl<C, R, A> Line<C, R, A> {
             }
             None => return None,
         };
-        state.shared += usize::from(how == Use::Shared);
+        if how == Use::Shared {
+            state.shared += 1;
+            self.crowd.departed();
+        }
         Some(grant)
     }
 

@@ -5,6 +5,7 @@
 //! maintenance does to one node, `maintenance` the thread that does it.
 
 mod config;
+mod crowd;
 mod error;
 mod exchange;
 mod lease;

@@ -1,11 +1,14 @@
 //! One node's pool: its parts and figures, and what its successes and failures say of its health.
 
 use std::io;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::config::PoolConfig;
+use super::crowd::Crowd;
 use super::error::PoolError;
 use super::lease::Live;
 use super::line::{Counts, Line, Use};
@@ -81,6 +84,7 @@ impl NodePool {
         let max = usize::try_from(config.max_connections).unwrap_or(usize::MAX);
         let max_dials = usize::try_from(config.max_dials).unwrap_or(usize::MAX);
         let share = usize::try_from(config.share_target).unwrap_or(usize::MAX);
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
         Some(Self {
             name: server.name().into(),
             address: server.address().into(),
@@ -90,7 +94,7 @@ impl NodePool {
             silence: SILENCE.min(io_timeout / 2),
             config: config.clone(),
             health: Health::new(health, seed),
-            line: Line::new(max, max_dials, share),
+            line: Line::new(max, max_dials, Crowd::new(share, processors)),
             patience: Patience::default(),
             permits: Permits::new(config.max_connections, worker, deadline)?,
             stats: NodeStats::default(),

@@ -211,11 +211,12 @@ fn time_spent_waiting_for_the_pool_is_not_held_against_the_server() {
     let client = Client::builder()
         .servers(&*address)
         .max_connections(1)
+        .share(false)
         .timeout(Duration::from_millis(600))
         .build()
         .expect("settings");
-    // The server needs 240 ms for each reply: the third caller has its turn after 480, and too little time.
-    server.fault(Fault::Late(Duration::from_millis(240)), When::always());
+    // The server needs 210 ms for each reply: the third caller has its turn after 420, and too little time.
+    server.fault(Fault::Late(Duration::from_millis(210)), When::always());
     for _ in 0..3 {
         thread::scope(|scope| {
             for i in 0..3 {

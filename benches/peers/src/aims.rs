@@ -96,6 +96,16 @@ const SPECS: &[Spec] = {
                 AtLeast(2.5),
             )
         },
+        Spec {
+            client: "mcpool-poll",
+            ..spec(
+                "1 thread with busy_poll: rate",
+                Each(Rate),
+                &["simple/set/1", "simple/get/1"],
+                "raw-poll",
+                AtLeast(0.95),
+            )
+        },
         spec("10 threads: rate", Each(Rate), TEN, "raw", AtLeast(1.2)),
         spec("50 and 100 threads: rate", Each(Rate), MANY_THREADS, "raw", AtLeast(2.5)),
         spec("50 and 100 threads: rate", Each(Rate), MANY_THREADS, "memcache-exp", AtLeast(3.0)),

@@ -63,10 +63,11 @@ pub(crate) fn conduct(words: &[&str]) -> Outcome<()> {
     }
 }
 
-/// Ours in every setting, then the others; the raw loop first.
+/// Ours in every setting, then the others; the raw loops first.
 fn clients(args: &Args) -> Outcome<Vec<Client>> {
     let own = env::current_exe()?.to_string_lossy().into_owned();
-    let names = ["raw"].into_iter().chain(driver::VARIANTS.iter().map(|(name, _)| *name));
+    let names =
+        ["raw", "raw-poll"].into_iter().chain(driver::VARIANTS.iter().map(|(name, _)| *name));
     let rust = names.chain(["memcache-exp", "memcache"]).map(|name| Client {
         name: name.to_owned(),
         command: vec![own.clone(), "driver".to_owned(), name.to_owned()],
@@ -107,7 +108,7 @@ impl Run {
                     // Another one first each time, so that nobody always comes behind the same.
                     let client = (turn + round) % self.clients.len();
                     let name = self.clients[client].name.clone();
-                    if !workload.group.suits(&name) || self.gave_up(&workload, &name) {
+                    if !workload.suits(&name) || self.gave_up(&workload, &name) {
                         continue;
                     }
                     let answer = self.measure(&workload, client)?;
@@ -156,7 +157,7 @@ impl Run {
             return Ok(());
         };
         for client in &self.clients {
-            if !workload.group.suits(&client.name) {
+            if !workload.suits(&client.name) {
                 continue;
             }
             let server = Memcached::start(plan::memory(self.args.quick))?;

@@ -88,8 +88,7 @@ impl Group {
         if self == Self::Far { 4 } else { 0 }
     }
 
-    /// Whether it says anything about this client.
-    pub(crate) fn suits(self, client: &str) -> bool {
+    fn suits(self, client: &str) -> bool {
         match self {
             // Without a pool nothing can be capped.
             Self::Far => client != "raw",
@@ -116,6 +115,15 @@ impl Workload {
             Group::Pinned => Place::Pinned,
             Group::Many if self.id.starts_with("many/3-servers") => Place::Three,
             _ => Place::Near,
+        }
+    }
+
+    /// Whether it says anything about this client.
+    pub(crate) fn suits(&self, client: &str) -> bool {
+        match client {
+            // It is there for the setting that does the same.
+            "raw-poll" => self.group == Group::Simple && self.threads == 1 && self.op != "delete",
+            client => self.group.suits(client),
         }
     }
 

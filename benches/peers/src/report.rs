@@ -46,7 +46,8 @@ fn head(args: &Args) -> String {
         - Machine: {cpu}, {cores} cores, {kernel}\n\
         - Server: {memcached}, two threads, on the loopback\n\
         - Clients: {rustc}; libmemcached by its pool, spymemcached by its defaults, `memcache` and `memcache-exp` with a\n  \
-          connection for each thread; `raw` is a blocking socket per thread with nothing around it\n\
+          connection for each thread; `raw` is a blocking socket per thread with nothing around it,\n  \
+          `raw-poll` one that looks for its reply again and again\n\
         - {rounds} rounds, in each of them every workload, in each of these every client in turn, {millis:.0} ms each (a quarter\n  \
           of it in the size table) after a fifth of it for warming up; medians of the rounds\n\n",
         cpu = process::described("/proc/cpuinfo", "model name"),

@@ -9,7 +9,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::callers::{TestLine, acquire, share};
-use super::{Counts, Denied, Grant, Turn, Use};
+use super::{Counts, Crowd, Denied, Grant, Turn, Use};
 use crate::time::Deadline;
 
 /// Every interleaving with so few switches away from a thread that could go on; three threads have too many of the others.
@@ -75,7 +75,7 @@ fn at_rest(line: &TestLine, world: &World) {
 #[test]
 fn three_callers_share_one_connection_and_none_is_forgotten() {
     model_of_three(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let world = Arc::new(World::default());
         let others: Vec<_> = (0..2)
             .map(|_| {
@@ -94,7 +94,7 @@ fn three_callers_share_one_connection_and_none_is_forgotten() {
 #[test]
 fn a_waiter_goes_on_when_the_holders_connection_dies() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let world = Arc::new(World::default());
         let other = {
             let (line, world) = (line.clone(), world.clone());
@@ -109,7 +109,7 @@ fn a_waiter_goes_on_when_the_holders_connection_dies() {
 #[test]
 fn a_time_out_in_the_moment_of_the_hand_over_loses_nothing() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let world = Arc::new(World::default());
         let hasty = {
             let (line, world) = (line.clone(), world.clone());
@@ -125,7 +125,7 @@ fn a_time_out_in_the_moment_of_the_hand_over_loses_nothing() {
 #[test]
 fn a_failed_dial_wakes_the_next_in_line() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let other = {
             let line = line.clone();
             thread::spawn(move || {
@@ -143,7 +143,7 @@ fn a_failed_dial_wakes_the_next_in_line() {
 #[test]
 fn closing_in_the_middle_of_a_checkout_leaves_no_waiter_and_no_connection() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let world = Arc::new(World::default());
         let callers: Vec<_> = (0..2)
             .map(|_| {
@@ -167,7 +167,7 @@ fn closing_in_the_middle_of_a_checkout_leaves_no_waiter_and_no_connection() {
 #[test]
 fn a_node_that_goes_down_strands_no_waiter() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 2));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(2)));
         let waiter = {
             let line = line.clone();
             thread::spawn(move || {
@@ -221,7 +221,7 @@ fn travel(
 fn everyone_who_shares_is_answered_once_and_none_is_forgotten() {
     for loses in [false, true] {
         model_of_three(move || {
-            let line = Arc::new(TestLine::new(1, 1, 1));
+            let line = Arc::new(TestLine::new(1, 1, Crowd::always(1)));
             let world = Arc::new(World::default());
             let times = (None, patient());
             let others: Vec<_> = (0..2)
@@ -242,7 +242,7 @@ fn everyone_who_shares_is_answered_once_and_none_is_forgotten() {
 #[test]
 fn a_rider_that_gives_up_in_the_moment_it_is_taken_along_harms_nobody() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 1));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(1)));
         let world = Arc::new(World::default());
         let hasty = {
             let (line, world) = (line.clone(), world.clone());
@@ -261,7 +261,7 @@ fn a_rider_that_gives_up_in_the_moment_it_is_taken_along_harms_nobody() {
 #[test]
 fn one_who_takes_another_connection_for_those_who_share_stays_within_the_cap() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(2, 2, 1));
+        let line = Arc::new(TestLine::new(2, 2, Crowd::always(1)));
         let world = Arc::new(World::default());
         let times = (Some(hurried()), patient());
         let others: Vec<_> = (0..2)
@@ -280,7 +280,7 @@ fn one_who_takes_another_connection_for_those_who_share_stays_within_the_cap() {
 #[test]
 fn callers_alone_and_callers_who_share_do_not_strand_each_other() {
     model_of_three(|| {
-        let line = Arc::new(TestLine::new(1, 1, 1));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(1)));
         let world = Arc::new(World::default());
         let rider = {
             let (line, world) = (line.clone(), world.clone());
@@ -300,7 +300,7 @@ fn callers_alone_and_callers_who_share_do_not_strand_each_other() {
 #[test]
 fn closing_while_requests_travel_strands_no_rider() {
     loom::model(|| {
-        let line = Arc::new(TestLine::new(1, 1, 1));
+        let line = Arc::new(TestLine::new(1, 1, Crowd::always(1)));
         let world = Arc::new(World::default());
         let callers: Vec<_> = (0..2)
             .map(|_| {

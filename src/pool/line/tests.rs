@@ -20,7 +20,7 @@ fn until(line: &TestLine, reached: impl Fn(Counts) -> bool) {
 
 #[test]
 fn callers_dial_up_to_the_cap_and_the_next_one_is_exhausted() {
-    let line = TestLine::new(2, 2, 2);
+    let line = TestLine::new(2, 2, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     line.dialed();
@@ -31,7 +31,7 @@ fn callers_dial_up_to_the_cap_and_the_next_one_is_exhausted() {
 
 #[test]
 fn who_waits_while_others_only_try_to_connect_is_told_so_when_the_time_for_that_is_over() {
-    let line = TestLine::new(2, 1, 2);
+    let line = TestLine::new(2, 1, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     assert_eq!(acquire(&line, by(5), by(20_000)), Err(Denied::Unconnected));
     line.dialed();
@@ -53,7 +53,7 @@ fn who_waits_while_others_only_try_to_connect_is_told_so_when_the_time_for_that_
 
 #[test]
 fn the_last_connection_given_back_is_the_first_taken() {
-    let line = TestLine::new(4, 4, 2);
+    let line = TestLine::new(4, 4, Crowd::always(2));
     for _ in 0..2 {
         assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
         line.dialed();
@@ -66,7 +66,7 @@ fn the_last_connection_given_back_is_the_first_taken() {
 
 #[test]
 fn waiters_are_served_in_the_order_they_came() {
-    let line = TestLine::new(1, 1, 2);
+    let line = TestLine::new(1, 1, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     line.dialed();
     let order = Shared::new(Vec::new());
@@ -88,7 +88,7 @@ fn waiters_are_served_in_the_order_they_came() {
 
 #[test]
 fn a_waiter_dials_when_a_holder_loses_its_connection() {
-    let line = TestLine::new(1, 1, 2);
+    let line = TestLine::new(1, 1, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     line.dialed();
     std::thread::scope(|s| {
@@ -103,7 +103,7 @@ fn a_waiter_dials_when_a_holder_loses_its_connection() {
 
 #[test]
 fn no_more_than_max_dials_connect_at_once_and_each_end_lets_the_next_go() {
-    let line = TestLine::new(8, 2, 2);
+    let line = TestLine::new(8, 2, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     std::thread::scope(|s| {
@@ -118,7 +118,7 @@ fn no_more_than_max_dials_connect_at_once_and_each_end_lets_the_next_go() {
 
 #[test]
 fn a_node_that_goes_down_turns_every_waiter_away_at_once() {
-    let line = TestLine::new(1, 1, 2);
+    let line = TestLine::new(1, 1, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     std::thread::scope(|s| {
         let waiters: Vec<_> =
@@ -133,7 +133,7 @@ fn a_node_that_goes_down_turns_every_waiter_away_at_once() {
 
 #[test]
 fn close_turns_waiters_away_and_lets_no_connection_back_in() {
-    let line = TestLine::new(1, 1, 2);
+    let line = TestLine::new(1, 1, Crowd::always(2));
     assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
     line.dialed();
     std::thread::scope(|s| {
@@ -148,7 +148,7 @@ fn close_turns_waiters_away_and_lets_no_connection_back_in() {
 
 #[test]
 fn trimming_sees_how_many_would_stay() {
-    let line = TestLine::new(4, 4, 2);
+    let line = TestLine::new(4, 4, Crowd::always(2));
     for i in 0..4_u32 {
         assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
         line.dialed();
@@ -164,7 +164,7 @@ fn trimming_sees_how_many_would_stay() {
 
 /// A connection for each of the two uses, so that the next who shares has to wait.
 fn both_shared() -> TestLine {
-    let line = TestLine::new(4, 4, 2);
+    let line = TestLine::new(4, 4, Crowd::always(2));
     for _ in 0..2 {
         assert_eq!(line.try_acquire(Use::Shared), Some(Ok(Grant::Dial)));
         line.dialed();
@@ -233,7 +233,7 @@ fn a_connection_of_ones_own_is_had_while_others_wait_to_share() {
 #[test]
 fn who_came_first_is_served_first_whether_alone_or_sharing() {
     for alone_first in [true, false] {
-        let line = TestLine::new(1, 1, 1);
+        let line = TestLine::new(1, 1, Crowd::always(1));
         assert_eq!(acquire(&line, by(0), by(0)), Ok(Grant::Dial));
         line.dialed();
         std::thread::scope(|s| {

@@ -174,6 +174,7 @@ impl Conductor<'_> {
         let mine = train.fail(self.seat, &in_doubt(true));
         self.pool.put_back(train.into_live(), Use::Shared, now);
         self.pool.patience.learn(took);
+        self.pool.line.learn(took);
         self.pool.exchange_done(answered);
         mine
     }

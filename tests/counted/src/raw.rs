@@ -22,6 +22,13 @@ impl Raw {
         Ok(Self { stream, request: Vec::new(), reply: vec![0; 128 << 10] })
     }
 
+    /// The same, but looking for each reply again and again, yielding, in place of waiting for it; for small requests.
+    pub fn polling(server: &str) -> Result<Self> {
+        let raw = Self::connect(server)?;
+        raw.stream.set_nonblocking(true)?;
+        Ok(raw)
+    }
+
     /// Reads a value into `value`, which is emptied first; `false` when there is none.
     pub fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         self.request.clear();
@@ -62,11 +69,12 @@ impl Raw {
         self.stream.write_all(&self.request)?;
         let mut len = 0;
         while !self.reply[..len].ends_with(end) {
-            let n = self.stream.read(&mut self.reply[len..])?;
-            if n == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
+            match self.stream.read(&mut self.reply[len..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(n) => len += n,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => std::thread::yield_now(),
+                Err(e) => return Err(e),
             }
-            len += n;
         }
         Ok(&self.reply[..len])
     }

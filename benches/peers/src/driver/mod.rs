@@ -70,7 +70,8 @@ pub(crate) fn serve(name: &str, servers: &str, connections: &str, tag: &str) -> 
     let servers: Vec<String> = servers.split(',').map(str::to_owned).collect();
     let connections = connections.parse()?;
     let peer: Box<dyn Peer> = match name {
-        "raw" => Box::new(raw::Floor::new(servers)),
+        "raw" => Box::new(raw::Floor::blocking(servers)),
+        "raw-poll" => Box::new(raw::Floor::polling(servers)),
         "memcache" => Box::new(classic::connect(&servers, connections)?),
         "memcache-exp" => Box::new(exp::connect(&servers, connections)?),
         name => Box::new(ours::connect(name, &servers, connections)?),

@@ -11,22 +11,29 @@ use super::{Peer, Session};
 use crate::Outcome;
 use one::Raw;
 
-/// Where its sessions connect to.
-pub(super) struct Floor(Vec<String>);
+/// Where its sessions connect to, and how.
+pub(super) struct Floor {
+    servers: Vec<String>,
+    connect: fn(&str) -> std::io::Result<Raw>,
+}
 
 impl Floor {
-    pub(super) fn new(servers: Vec<String>) -> Self {
-        Self(servers)
+    pub(super) fn blocking(servers: Vec<String>) -> Self {
+        Self { servers, connect: Raw::connect }
+    }
+
+    pub(super) fn polling(servers: Vec<String>) -> Self {
+        Self { servers, connect: Raw::polling }
     }
 }
 
 impl Peer for Floor {
     fn session(&self) -> Outcome<Box<dyn Session + '_>> {
         let mut sockets = Vec::new();
-        for server in &self.0 {
+        for server in &self.servers {
             let stream = TcpStream::connect(server)?;
             stream.set_nodelay(true)?;
-            sockets.push((Raw::connect(server)?, BufReader::new(stream)));
+            sockets.push(((self.connect)(server)?, BufReader::new(stream)));
         }
         Ok(Box::new(Sockets { sockets, value: Vec::new() }))
     }
