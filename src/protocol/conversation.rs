@@ -178,7 +178,8 @@ impl Conversation {
         let Some(declared) = usize::try_from(head.len).ok().filter(|len| *len <= limit) else {
             return Err(Violation::ValueTooLarge { declared: head.len, limit });
         };
-        let bytes = batch.take_buffer(i);
+        // Only a read of one key has a buffer.
+        let bytes = if keys == 1 { batch.take_buffer(i) } else { Vec::new() };
         let value = Value { index, flags: head.flags, cas: head.cas, bytes };
         self.part.add_value(value, declared, keys);
         Ok(())

@@ -35,11 +35,13 @@ impl Part {
     }
 
     /// The line of keys that is being answered.
+    #[inline]
     pub(super) fn asked(&mut self, sent: &Sent, wire: &[u8]) -> &mut Asked {
         self.asked.get_or_insert_with(|| Asked::by_line(sent.verb, wire, sent.start))
     }
 
     /// The place among the request's keys of one that is answered now, if it may be.
+    #[inline]
     pub(super) fn answer(&mut self, sent: &Sent, wire: &[u8], key: &[u8]) -> Option<u32> {
         let number = self.asked(sent, wire).answer(wire, key)?;
         self.matched = true;
@@ -47,6 +49,7 @@ impl Part {
     }
 
     /// Adds a value whose bytes, of which there will be `declared`, are to come; one of at most `keys`.
+    #[inline]
     pub(super) fn add_value(&mut self, value: Value, declared: usize, keys: usize) {
         if self.hits.values.is_empty() {
             self.hits.values.reserve(keys);
@@ -59,6 +62,7 @@ impl Part {
     }
 
     /// The bytes of the value under way.
+    #[inline]
     pub(super) fn body(&mut self) -> Option<Body<'_>> {
         let declared = self.declared?;
         self.hits.values.last_mut().map(|value| Body { bytes: &mut value.bytes, declared })

@@ -80,6 +80,7 @@ impl Router {
     }
 
     /// A node's reply as an answer; its "no" as an error that names it.
+    #[inline]
     fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
         match reply {
             Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),

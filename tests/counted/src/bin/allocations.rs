@@ -79,6 +79,8 @@ fn main() -> Outcome<()> {
     client.set("bytes", text.as_bytes(), ttl)?;
     client.set("number", &7, ttl)?;
     let mut buffer = Vec::new();
+    let keys: Vec<String> = (0..100).map(|n| format!("key{n}")).collect();
+    client.set_many(keys.iter().map(|key| (key, text)), ttl).into_result()?;
     let right = [
         count("set of a str", 0, || client.set("text", text, ttl))?,
         count("set of bytes", 0, || client.set("bytes", text.as_bytes(), ttl))?,
@@ -98,6 +100,12 @@ fn main() -> Outcome<()> {
         // The one string in it.
         count("get of a tuple as JSON", 1, || client.get::<(u8, String, f64)>("tuple").map(drop))?,
         count("get, a miss", 0, || client.get::<String>("none").map(drop))?,
+        // The values, and lists whose number does not depend on that of the keys.
+        count("get_many of 100 Strings", 100 + 20, || {
+            let found = client.get_many::<String, _>(&keys).into_result()?;
+            assert!(found.iter().all(|(_, value)| value.is_some()));
+            Ok(())
+        })?,
         count("contains_key", 0, || client.contains_key("text").map(drop))?,
         count("touch", 0, || client.touch("text", ttl).map(drop))?,
         count("delete, a miss", 0, || client.delete("none").map(drop))?,
