@@ -135,7 +135,7 @@ fn spread(items: &[usize], mut hits: Hits, mut give: impl FnMut(usize, Part)) {
     };
     let mut items = (0..).zip(items);
     for value in hits.values {
-        while let Some((at, item)) = items.next() {
+        for (at, item) in items.by_ref() {
             if at == value.index {
                 give(*item, Part::Reply(Reply::Value(Some(value))));
                 break;

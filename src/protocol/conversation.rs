@@ -143,8 +143,8 @@ impl Conversation {
                 self.head(batch, written, &head)?;
                 continue;
             }
-            let Some((line, behind)) = text::line(sent.verb, rest, &self.limits)? else { break };
-            rest = behind;
+            let Some((line, used)) = text::line(sent.verb, rest, &self.limits)? else { break };
+            rest = rest.get(used..).unwrap_or_default();
             self.line(batch, written, line)?;
         }
         if self.over {

@@ -32,21 +32,21 @@ pub(crate) fn head<'i>(
     (line.len() <= limits.max_line).then_some((Head { key, flags, len, cas, line }, rest))
 }
 
-/// The first line without its end, and what stands behind it.
+/// The first line without its end, and the number of bytes up to and with its end; `None` if its end has not come
+/// yet.
 pub(crate) fn line<'i>(
     verb: Verb,
     input: &'i [u8],
     limits: &Limits,
-) -> Result<Option<(&'i [u8], &'i [u8])>, Violation> {
+) -> Result<Option<(&'i [u8], usize)>, Violation> {
     if input.starts_with(TLS_ALERT) {
         return Err(Violation::TlsAlert { verb });
     }
     let Some((line, used)) = scan::line(input, limits.max_line)? else { return Ok(None) };
-    let rest = input.get(used..).unwrap_or_default();
     match line.strip_suffix(b"\r") {
-        Some(line) => Ok(Some((line, rest))),
+        Some(line) => Ok(Some((line, used))),
         // The lines of a key dump, and only they, end without a carriage return.
-        None if verb == Verb::DumpKeys => Ok(Some((line, rest))),
+        None if verb == Verb::DumpKeys => Ok(Some((line, used))),
         None => Err(Violation::UnexpectedReply { verb, line: excerpt(line) }),
     }
 }
