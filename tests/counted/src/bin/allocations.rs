@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::error::Error;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -51,7 +52,16 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const CALLS: u32 = 1000;
 
 /// Prints how many allocations one call makes; whether it is as many as it should.
-fn count(what: &str, expected: u64, mut call: impl FnMut() -> mcpool::Result<()>) -> Outcome<bool> {
+fn count(what: &str, expected: u64, call: impl FnMut() -> mcpool::Result<()>) -> Outcome<bool> {
+    count_within(what, expected..=expected, call)
+}
+
+/// The same for a call whose number depends on the pieces in which the server sends its reply.
+fn count_within(
+    what: &str,
+    expected: RangeInclusive<u64>,
+    mut call: impl FnMut() -> mcpool::Result<()>,
+) -> Outcome<bool> {
     for _ in 0..CALLS {
         call()?;
     }
@@ -60,10 +70,11 @@ fn count(what: &str, expected: u64, mut call: impl FnMut() -> mcpool::Result<()>
         call()?;
     }
     let counted = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    let is_right = counted == expected * u64::from(CALLS);
+    let calls = u64::from(CALLS);
+    let is_right = (expected.start() * calls..=expected.end() * calls).contains(&counted);
     let verdict = if is_right { "as it should be" } else { "WRONG" };
     let per_call = counted as f64 / f64::from(CALLS);
-    println!("{what}: {per_call:.3} allocations a call, {expected} expected: {verdict}");
+    println!("{what}: {per_call:.3} allocations a call, {expected:?} expected: {verdict}");
     Ok(is_right)
 }
 
@@ -100,8 +111,8 @@ fn main() -> Outcome<()> {
         // The one string in it.
         count("get of a tuple as JSON", 1, || client.get::<(u8, String, f64)>("tuple").map(drop))?,
         count("get, a miss", 0, || client.get::<String>("none").map(drop))?,
-        // The values, and lists whose number does not depend on that of the keys.
-        count("get_many of 100 Strings", 100 + 20, || {
+        // The values, and lists of which each holds something of every key.
+        count_within("get_many of 100 Strings", 100..=130, || {
             let found = client.get_many::<String, _>(&keys).into_result()?;
             assert!(found.iter().all(|(_, value)| value.is_some()));
             Ok(())
