@@ -117,7 +117,7 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
         mut give: impl FnMut(usize, Part),
     ) {
         match (Part::of(replies.into_iter().next().flatten(), 0, sent), items) {
-            (Part::Reply(Reply::Values(hits)), _) => spread(items, hits, give),
+            (Part::Reply(Reply::Values(hits)), _) => spread(items, *hits, give),
             (part, [item]) => give(*item, part),
             // A refusal, and having no reply, is each key's.
             (part, _) => items.iter().for_each(|item| give(*item, part.clone())),

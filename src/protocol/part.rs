@@ -178,7 +178,7 @@ impl Part {
             }
             last => {
                 hits.refused.extend(last);
-                Reply::Values(hits)
+                Reply::Values(Box::new(hits))
             }
         }
     }
