@@ -180,10 +180,12 @@ fn read_plain<T: DeserializeOwned>(
     flags: u32,
     bytes: &mut Vec<u8>,
 ) -> Result<T, Unreadable> {
-    let mut stored = layout.read(flags, bytes)?;
-    if stored.is_text(bytes.len()) && takes_bytes::<T>() {
+    let stored = layout.read(flags, bytes);
+    // Asked where it lies: moving it takes longer.
+    if takes_bytes::<T>() && stored.as_ref().is_ok_and(|stored| stored.is_text(bytes.len())) {
         return read_string(bytes);
     }
+    let mut stored = stored?;
     let mut first_error = None;
     loop {
         let error = match T::deserialize(stored) {
