@@ -120,14 +120,21 @@ impl Transcoder {
         flags: u32,
         bytes: &mut Vec<u8>,
     ) -> Result<T, DecodeError> {
+        if let Codec::Custom(custom) = &self.codec {
+            return self.decode_custom(custom.as_ref(), flags, bytes);
+        }
         let layout = self.codec.layout();
-        let asked = type_name::<T>();
-        let Codec::Custom(custom) = &self.codec else {
-            return self.read(layout, flags, bytes).map_err(|why| {
-                let stored = Payload { bytes: mem::take(bytes), flags };
-                DecodeError::new(asked, layout, flags, stored, why)
-            });
-        };
+        self.read(layout, flags, bytes)
+            .map_err(|why| unreadable(type_name::<T>(), layout, flags, bytes, why))
+    }
+
+    fn decode_custom<T: DeserializeOwned>(
+        &self,
+        custom: &dyn CustomCodec,
+        flags: u32,
+        bytes: &mut Vec<u8>,
+    ) -> Result<T, DecodeError> {
+        let (layout, asked) = (self.codec.layout(), type_name::<T>());
         let stored = Payload { bytes: mem::take(bytes), flags };
         match custom.decode(&stored) {
             Err(source) => Err(DecodeError::custom(asked, stored, source)),
@@ -172,6 +179,18 @@ impl Transcoder {
         let mut plain = compress::unpack(form, bytes, self.settings.max_inflated)?;
         read_plain(layout, flags, &mut plain)
     }
+}
+
+/// The error of a value that could not be read; it takes the bytes along.
+#[cold]
+fn unreadable(
+    asked: &'static str,
+    layout: &dyn Layout,
+    flags: u32,
+    bytes: &mut Vec<u8>,
+    why: Unreadable,
+) -> DecodeError {
+    DecodeError::new(asked, layout, flags, Payload { bytes: mem::take(bytes), flags }, why)
 }
 
 /// Reads bytes under flags as `T`; they stay when that fails.
