@@ -4,7 +4,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Reply, Value};
 
 /// The value of a single-key read.
-#[inline]
 pub(super) fn value(reply: Reply) -> Result<Option<Value>> {
     match reply {
         Reply::Value(value) => Ok(value),
