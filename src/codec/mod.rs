@@ -120,14 +120,21 @@ impl Transcoder {
         flags: u32,
         bytes: &mut Vec<u8>,
     ) -> Result<T, DecodeError> {
+        if let Codec::Custom(custom) = &self.codec {
+            return self.decode_custom(custom.as_ref(), flags, bytes);
+        }
         let layout = self.codec.layout();
-        let asked = type_name::<T>();
-        let Codec::Custom(custom) = &self.codec else {
-            return self.read(layout, flags, bytes).map_err(|why| {
-                let stored = Payload { bytes: mem::take(bytes), flags };
-                DecodeError::new(asked, layout, flags, stored, why)
-            });
-        };
+        self.read(layout, flags, bytes)
+            .map_err(|why| unreadable(type_name::<T>(), layout, flags, bytes, why))
+    }
+
+    fn decode_custom<T: DeserializeOwned>(
+        &self,
+        custom: &dyn CustomCodec,
+        flags: u32,
+        bytes: &mut Vec<u8>,
+    ) -> Result<T, DecodeError> {
+        let (layout, asked) = (self.codec.layout(), type_name::<T>());
         let stored = Payload { bytes: mem::take(bytes), flags };
         match custom.decode(&stored) {
             Err(source) => Err(DecodeError::custom(asked, stored, source)),
@@ -174,16 +181,30 @@ impl Transcoder {
     }
 }
 
+/// The error of a value that could not be read; it takes the bytes along.
+#[cold]
+fn unreadable(
+    asked: &'static str,
+    layout: &dyn Layout,
+    flags: u32,
+    bytes: &mut Vec<u8>,
+    why: Unreadable,
+) -> DecodeError {
+    DecodeError::new(asked, layout, flags, Payload { bytes: mem::take(bytes), flags }, why)
+}
+
 /// Reads bytes under flags as `T`; they stay when that fails.
 fn read_plain<T: DeserializeOwned>(
     layout: &dyn Layout,
     flags: u32,
     bytes: &mut Vec<u8>,
 ) -> Result<T, Unreadable> {
-    let mut stored = layout.read(flags, bytes)?;
-    if stored.is_text(bytes.len()) && takes_bytes::<T>() {
+    let stored = layout.read(flags, bytes);
+    // Asked where it lies: moving it takes longer.
+    if takes_bytes::<T>() && stored.as_ref().is_ok_and(|stored| stored.is_text(bytes.len())) {
         return read_string(bytes);
     }
+    let mut stored = stored?;
     let mut first_error = None;
     loop {
         let error = match T::deserialize(stored) {

@@ -34,7 +34,7 @@ pub(super) enum Stored<'a> {
 
 impl Stored<'_> {
     /// Whether a `String` is just the stored bytes, of which there are `len`.
-    pub(super) fn is_text(self, len: usize) -> bool {
+    pub(super) fn is_text(&self, len: usize) -> bool {
         matches!(self, Self::Text(bytes) | Self::Raw(bytes) if bytes.len() == len)
     }
 

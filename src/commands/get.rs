@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::body::Body;
 use super::reply::value;
 use crate::client::{Call, Client, Scratched};
-use crate::codec::takes_bytes;
+use crate::codec::{DecodeError, takes_bytes};
 use crate::error::{Error, Result};
 use crate::protocol::{Request, Value, Verb};
 use crate::types::{Payload, ToKey, Ttl};
@@ -232,8 +232,12 @@ impl Client {
 
     /// The value as a `T`; an error names the server it came from.
     pub(super) fn decoded<T: DeserializeOwned>(&self, v: &mut Value, node: usize) -> Result<T> {
-        let decoded = self.codec().decode(v.flags, &mut v.bytes);
-        decoded.map_err(|e| Error::from(e).with_server(&self.router().name(node)))
+        self.codec().decode(v.flags, &mut v.bytes).map_err(|e| self.undecoded(e, node))
+    }
+
+    #[cold]
+    fn undecoded(&self, e: DecodeError, node: usize) -> Error {
+        Error::from(e).with_server(&self.router().name(node))
     }
 
     /// A value with its token.

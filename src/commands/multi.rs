@@ -1,6 +1,5 @@
 //! Calls for many keys: every server is asked at once, every key gets its own outcome.
 
-use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -9,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::get::Item;
 use super::outcomes::{MultiGet, Outcomes};
 use super::plan::{Plan, Wired};
-use super::reply::{unexpected, value};
+use super::reply::unexpected;
 use super::shapes::{Deletes, Each, Encoded, Gets, Requests, Values};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,7 +37,7 @@ impl Client {
         T: DeserializeOwned,
         K: ToKey,
     {
-        self.read_many(keys, false, |mut v, node| self.decoded(&mut v, node))
+        self.read_many(keys, false, |v, node| self.decoded(v, node))
     }
 
     /// Reads many values with their cas tokens; otherwise as [`get_many`](Self::get_many).
@@ -47,9 +46,9 @@ impl Client {
         T: DeserializeOwned,
         K: ToKey,
     {
-        self.read_many(keys, true, |mut v, node| {
-            let value = self.decoded(&mut v, node)?;
-            Ok(self.item(value, &v, node))
+        self.read_many(keys, true, |v, node| {
+            let value = self.decoded(v, node)?;
+            Ok(self.item(value, v, node))
         })
     }
 
@@ -118,20 +117,31 @@ impl Client {
         &self,
         keys: impl IntoIterator<Item = K>,
         cas: bool,
-        decode: impl Fn(Value, usize) -> Result<R>,
+        decode: impl Fn(&mut Value, usize) -> Result<R>,
     ) -> MultiGet<K, R> {
         let timing = self.timing();
         let keys: Vec<K> = keys.into_iter().collect();
         let wired = Wired::new(self, &keys);
         let plan = Plan::new(self, &keys, &wired, true, |_| self.check_open());
         let shape = Gets { keys: &plan.keys, cas };
-        let answers = self.fan_out(&plan.targets, &shape, timing);
+        let mut answers = self.fan_out(&plan.targets, &shape, timing);
         let (verb, items, last_uses) = (shape.verb(), plan.items, plan.places);
-        let mut answers = Answers::new(answers, last_uses);
         let results = items.into_iter().enumerate().map(|(place, item)| {
-            let answer = answers.next_use(item?, place)?;
-            let found = value(answer.reply)?;
-            found.map(|v| decode(v, answer.node)).transpose()
+            let item = item?;
+            // Decoded where it lies; for a key that comes again, from a copy.
+            let is_last = last_uses.get(item) == Some(&place);
+            match answers.get_mut(item) {
+                Some(Ok(Answer { reply: Reply::Value(None), .. })) => Ok(None),
+                Some(Ok(Answer { reply: Reply::Value(Some(v)), node, .. })) if is_last => {
+                    decode(v, *node).map(Some)
+                }
+                Some(Ok(Answer { reply: Reply::Value(Some(v)), node, .. })) => {
+                    decode(&mut v.clone(), *node).map(Some)
+                }
+                Some(Ok(answer)) => Err(unexpected(answer.reply.clone())),
+                Some(Err(e)) => Err(e.clone()),
+                None => Err(no_answer()),
+            }
         });
         MultiGet::new(self.settle_many(verb, timing, keys, results, || None))
     }
@@ -191,38 +201,6 @@ impl Client {
             (key, result)
         });
         entries.collect()
-    }
-}
-
-/// Answers in the order of their items, of which some serve several keys.
-struct Answers {
-    answers: std::vec::IntoIter<Result<Answer>>,
-    /// The item of the next one.
-    next: usize,
-    /// By item, the place of the last key that it serves.
-    last_uses: Vec<usize>,
-    /// Those that have served a key and will serve another.
-    kept: BTreeMap<usize, Result<Answer>>,
-}
-
-impl Answers {
-    fn new(answers: Vec<Result<Answer>>, last_uses: Vec<usize>) -> Self {
-        Self { answers: answers.into_iter(), next: 0, last_uses, kept: BTreeMap::new() }
-    }
-
-    /// The answer to an item for the key at `place`; items are first asked for in their order.
-    fn next_use(&mut self, item: usize, place: usize) -> Result<Answer> {
-        let answer = if item == self.next {
-            self.next += 1;
-            self.answers.next()
-        } else {
-            self.kept.remove(&item)
-        };
-        let answer = answer.unwrap_or_else(|| Err(no_answer()));
-        if self.last_uses.get(item) != Some(&place) {
-            self.kept.insert(item, answer.clone());
-        }
-        answer
     }
 }
 

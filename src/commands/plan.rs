@@ -50,6 +50,7 @@ impl Wired {
     }
 
     /// The wire form of the key at `place`, which was given so.
+    #[inline]
     fn wire<'a>(&'a self, place: usize, given: KeyRef<'a>) -> Result<&'a [u8]> {
         match self {
             Self::Given => Ok(checked(given.bytes)?),
@@ -98,6 +99,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
+    #[inline]
     fn add(&mut self, place: usize, wire: &'a [u8], target: Target<'a>) -> usize {
         let item = self.keys.len();
         self.keys.push(wire);

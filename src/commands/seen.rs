@@ -20,6 +20,7 @@ impl Seen {
     /// The number under which the same key was seen; else it is seen as `number` from now on.
     ///
     /// Only numbers of keys with the same bytes need to pass `is_same`.
+    #[inline]
     pub(super) fn find_or_add(
         &mut self,
         bytes: &[u8],
@@ -47,6 +48,7 @@ impl Seen {
     clippy::cast_possible_truncation,
     reason = "the halves of a product, and a place by the low bits"
 )]
+#[inline]
 fn hash(seed: u64, bytes: &[u8]) -> usize {
     // An odd number without a pattern: the fraction of the golden ratio.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;

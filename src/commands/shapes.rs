@@ -117,7 +117,7 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
         mut give: impl FnMut(usize, Part),
     ) {
         match (Part::of(replies.into_iter().next().flatten(), 0, sent), items) {
-            (Part::Reply(Reply::Values(hits)), _) => spread(items, hits, give),
+            (Part::Reply(Reply::Values(hits)), _) => spread(items, *hits, give),
             (part, [item]) => give(*item, part),
             // A refusal, and having no reply, is each key's.
             (part, _) => items.iter().for_each(|item| give(*item, part.clone())),
@@ -129,17 +129,21 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
 fn spread(items: &[usize], mut hits: Hits, mut give: impl FnMut(usize, Part)) {
     // They have come in this order, but for a proxy that asked several servers.
     hits.values.sort_unstable_by_key(|value| value.index);
-    let mut values = hits.values.into_iter().peekable();
-    for (at, item) in (0..).zip(items) {
-        let reply = match values.next_if(|value| value.index == at) {
-            None => match hits.refused.iter().find(|(range, _)| range.contains(&at)) {
-                Some((_, refusal)) => Reply::Refused(refusal.clone()),
-                None => Reply::Value(None),
-            },
-            hit => Reply::Value(hit),
-        };
-        give(*item, Part::Reply(reply));
+    let without = |at: u32| match hits.refused.iter().find(|(range, _)| range.contains(&at)) {
+        Some((_, refusal)) => Part::Reply(Reply::Refused(refusal.clone())),
+        None => Part::Reply(Reply::Value(None)),
+    };
+    let mut items = (0..).zip(items);
+    for value in hits.values {
+        for (at, item) in items.by_ref() {
+            if at == value.index {
+                give(*item, Part::Reply(Reply::Value(Some(value))));
+                break;
+            }
+            give(*item, without(at));
+        }
     }
+    items.for_each(|(at, item)| give(*item, without(at)));
 }
 
 /// A request for each key of a node.

@@ -132,9 +132,10 @@ impl Connection {
         Ok(self.conversation.is_done())
     }
 
-    /// Sends what the kernel takes at once, without looking for replies yet.
-    pub(crate) fn launch(&mut self, batch: &mut Batch<'_>) -> Result<(), NetError> {
-        self.try_write(batch).map(drop)
+    /// Sends what the kernel takes at once, without looking for replies yet, and says what to wait for.
+    pub(crate) fn launch(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
+        self.try_write(batch)?;
+        Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite })
     }
 
     /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.

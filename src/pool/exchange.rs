@@ -109,7 +109,7 @@ impl NodePool {
                 connection.begin(&batch, now);
                 connection.launch(&mut batch)
             }
-            None => Ok(()),
+            None => Ok(Need::Nothing),
         };
         let mut flight = InFlight {
             pool: self,
@@ -118,8 +118,9 @@ impl NodePool {
             need: Need::ReadWrite,
             outcome: Outcome::default(),
         };
-        if let Err(e) = started {
-            flight.end(Some(e), now);
+        match started {
+            Ok(need) => flight.need = need,
+            Err(e) => flight.end(Some(e), now),
         }
         flight
     }

@@ -1,7 +1,7 @@
 //! Reads the replies to one batch after another, and decides whether the connection may be used again.
 
 use super::batch::{Batch, kept};
-use super::event::Event;
+use super::event::{Event, Head};
 use super::part::Part;
 use super::violation::excerpt;
 use super::{Limits, Reply, Value, Violation, text};
@@ -138,8 +138,13 @@ impl Conversation {
                 continue;
             }
             let Some(sent) = batch.sent(self.replies.len()) else { break };
-            let Some(line) = text::line(sent.verb, rest, &self.limits)? else { break };
-            rest = line.rest;
+            if let Some((head, behind)) = text::head(sent.verb, rest, &self.limits) {
+                rest = behind;
+                self.head(batch, written, &head)?;
+                continue;
+            }
+            let Some((line, used)) = text::line(sent.verb, rest, &self.limits)? else { break };
+            rest = rest.get(used..).unwrap_or_default();
             self.line(batch, written, line)?;
         }
         if self.over {
@@ -151,43 +156,55 @@ impl Conversation {
         Ok(input.len() - rest.len())
     }
 
+    /// Takes in what stands before a value of the reply to the first unanswered request.
+    #[inline]
+    fn head(
+        &mut self,
+        batch: &mut Batch<'_>,
+        written: usize,
+        head: &Head<'_>,
+    ) -> Result<(), Violation> {
+        let i = self.replies.len();
+        let (wire, Some(sent)) = (batch.wire(), batch.sent(i)) else { return Ok(()) };
+        let (verb, keys) = (sent.verb, sent.keys);
+        if !self.part.is_asked(batch, i, written) {
+            return Err(Violation::Premature { verb, line: excerpt(head.line) });
+        }
+        let Some(index) = self.part.answer(sent, wire, head.key) else {
+            return Err(Violation::WrongKey { verb, line: excerpt(head.line) });
+        };
+        self.proven = i;
+        let limit = self.limits.max_value_bytes;
+        let Some(declared) = usize::try_from(head.len).ok().filter(|len| *len <= limit) else {
+            return Err(Violation::ValueTooLarge { declared: head.len, limit });
+        };
+        // Only a read of one key has a buffer.
+        let bytes = if keys == 1 { batch.take_buffer(i) } else { Vec::new() };
+        let value = Value { index, flags: head.flags, cas: head.cas, bytes };
+        self.part.add_value(value, declared, keys);
+        Ok(())
+    }
+
     /// Takes in one line of the reply to the first unanswered request.
     fn line(
         &mut self,
         batch: &mut Batch<'_>,
         written: usize,
-        line: text::Line<'_>,
+        line: &[u8],
     ) -> Result<(), Violation> {
-        let text::Line { event, text: line, .. } = line;
         let i = self.replies.len();
         let (wire, Some(sent)) = (batch.wire(), batch.sent(i)) else { return Ok(()) };
         let verb = sent.verb;
         let limit = self.limits.max_list_bytes;
         let too_long = Violation::ListTooLong { verb, limit };
-        let sent_whole = batch.sent_whole(i, written)
-            || verb.reads_keys()
-                && sent.written_to(self.part.asked(sent, wire).next_line(), written);
-        let reply = match event {
+        let sent_whole = self.part.is_asked(batch, i, written);
+        let reply = match text::event(verb, line)? {
             Event::Refused(refusal) => {
                 // A server that did not wait for the whole request will not be in step with us.
                 self.over = !sent_whole || refusal.ends_conversation(verb);
                 self.part.refuse(sent, wire, refusal, self.over)
             }
             _ if !sent_whole => return Err(Violation::Premature { verb, line: excerpt(line) }),
-            Event::Value { key, flags, len, cas } => {
-                let Some(index) = self.part.answer(sent, wire, key) else {
-                    return Err(Violation::WrongKey { verb, line: excerpt(line) });
-                };
-                self.proven = i;
-                let limit = self.limits.max_value_bytes;
-                let Some(declared) = usize::try_from(len).ok().filter(|len| *len <= limit) else {
-                    return Err(Violation::ValueTooLarge { declared: len, limit });
-                };
-                let keys = sent.keys;
-                let bytes = batch.take_buffer(i);
-                self.part.add_value(Value { index, flags, cas, bytes }, declared, keys);
-                None
-            }
             Event::Pair { name, figure } => {
                 self.part.add_pair(name, figure, limit).then_some(None).ok_or(too_long)?
             }

@@ -2,11 +2,21 @@
 
 use super::{Refusal, Reply};
 
-/// One step of a reply, as a dialect's decoder reports it.
+/// What stands before a value, whose bytes follow.
+#[derive(Debug)]
+pub(super) struct Head<'l> {
+    pub(super) key: &'l [u8],
+    pub(super) flags: u32,
+    /// How many bytes the value has.
+    pub(super) len: u64,
+    pub(super) cas: Option<u64>,
+    /// All of it, without its end.
+    pub(super) line: &'l [u8],
+}
+
+/// Any other step of a reply, as a dialect's decoder reports it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event<'l> {
-    /// A value of `len` bytes follows.
-    Value { key: &'l [u8], flags: u32, len: u64, cas: Option<u64> },
     /// One named figure of a list.
     Pair { name: &'l [u8], figure: &'l [u8] },
     /// One raw line of a list.

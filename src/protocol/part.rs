@@ -1,6 +1,6 @@
 //! What is here of the reply that is being read.
 
-use super::batch::Sent;
+use super::batch::{Batch, Sent};
 use super::body::Body;
 use super::text::Asked;
 use super::{Hits, Refusal, Reply, Value, Verb};
@@ -25,12 +25,23 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Whether the kernel took all of what is being answered: a read's present line, of others the whole request.
+    #[inline]
+    pub(super) fn is_asked(&mut self, batch: &Batch<'_>, i: usize, written: usize) -> bool {
+        batch.sent_whole(i, written)
+            || batch.sent(i).filter(|sent| sent.verb.reads_keys()).is_some_and(|sent| {
+                sent.written_to(self.asked(sent, batch.wire()).next_line(), written)
+            })
+    }
+
     /// The line of keys that is being answered.
+    #[inline]
     pub(super) fn asked(&mut self, sent: &Sent, wire: &[u8]) -> &mut Asked {
         self.asked.get_or_insert_with(|| Asked::by_line(sent.verb, wire, sent.start))
     }
 
     /// The place among the request's keys of one that is answered now, if it may be.
+    #[inline]
     pub(super) fn answer(&mut self, sent: &Sent, wire: &[u8], key: &[u8]) -> Option<u32> {
         let number = self.asked(sent, wire).answer(wire, key)?;
         self.matched = true;
@@ -38,6 +49,7 @@ impl Part {
     }
 
     /// Adds a value whose bytes, of which there will be `declared`, are to come; one of at most `keys`.
+    #[inline]
     pub(super) fn add_value(&mut self, value: Value, declared: usize, keys: usize) {
         if self.hits.values.is_empty() {
             self.hits.values.reserve(keys);
@@ -50,6 +62,7 @@ impl Part {
     }
 
     /// The bytes of the value under way.
+    #[inline]
     pub(super) fn body(&mut self) -> Option<Body<'_>> {
         let declared = self.declared?;
         self.hits.values.last_mut().map(|value| Body { bytes: &mut value.bytes, declared })
@@ -165,7 +178,7 @@ impl Part {
             }
             last => {
                 hits.refused.extend(last);
-                Reply::Values(hits)
+                Reply::Values(Box::new(hits))
             }
         }
     }

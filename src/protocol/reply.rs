@@ -9,8 +9,8 @@ use std::ops::Range;
 pub(crate) enum Reply {
     /// A read of one key: the value, or `None` for a miss.
     Value(Option<Value>),
-    /// A read of several keys.
-    Values(Hits),
+    /// A read of several keys; boxed, so that every other reply is as small as a value.
+    Values(Box<Hits>),
     /// The value was stored.
     Stored,
     /// The condition of an add, replace, append or prepend was not met.

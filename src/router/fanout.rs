@@ -190,7 +190,9 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     ) -> Vec<(usize, Vec<usize>)> {
         let router = self.router;
         let is_late = self.timing.deadline.passed(now);
-        let mut groups: Vec<Vec<usize>> = router.nodes.iter().map(|_| Vec::new()).collect();
+        let share = pending.len() / router.nodes.len().max(1);
+        let mut groups: Vec<Vec<usize>> =
+            router.nodes.iter().map(|_| Vec::with_capacity(share)).collect();
         for &item in pending {
             let node = self.node_of(item);
             match (node, node.and_then(|node| groups.get_mut(node))) {

@@ -15,7 +15,7 @@ pub(crate) use fanout::{Part, Shape};
 
 use crate::error::{Error, ErrorKind};
 use crate::pool::NodePool;
-use crate::protocol::{Reply, Verb};
+use crate::protocol::{Refusal, Reply, Verb};
 use crate::ring::Ring;
 use crate::time::{Attempt, Deadline, Share};
 
@@ -80,11 +80,17 @@ impl Router {
     }
 
     /// A node's reply as an answer; its "no" as an error that names it.
+    #[inline]
     fn answer(&self, reply: Reply, node: usize, substituted: bool) -> Result<Answer, Error> {
         match reply {
-            Reply::Refused(refusal) => Err(Error::from(refusal).with_server(&self.name(node))),
+            Reply::Refused(refusal) => Err(self.refused(refusal, node)),
             reply => Ok(Answer { reply, node, substituted }),
         }
+    }
+
+    #[cold]
+    fn refused(&self, refusal: Refusal, node: usize) -> Error {
+        Error::from(refusal).with_server(&self.name(node))
     }
 
     /// The node that a key belongs to while every node is up.

@@ -41,6 +41,11 @@ pub(crate) fn duplicates_are_asked_for_once_and_answered_twice(stand: &Stand) {
     client.set("a", &1, Ttl::NEVER).unwrap();
     let found = client.get_many::<u32, _>(["a", "b", "a", "a"]).into_result().unwrap();
     assert_eq!(found, [("a", Some(1)), ("b", None), ("a", Some(1)), ("a", Some(1))]);
+    client.set("text", "abc", Ttl::NEVER).unwrap();
+    let found = client.get_many::<String, _>(["text", "text", "none", "text"]).into_result();
+    let texts: Vec<_> = found.unwrap().into_iter().map(|(_, text)| text).collect();
+    let text = Some("abc".to_owned());
+    assert_eq!(texts, [text.clone(), text.clone(), None, text]);
     client.set_many([("d", 1), ("d", 2)], Ttl::NEVER).into_result().unwrap();
     assert_eq!(client.get::<u32>("d").unwrap(), Some(2), "stored in order");
 }

@@ -112,7 +112,7 @@ pub(super) fn shares(reply: Reply, keys: &[u32]) -> Vec<Arrival> {
     let Hits { mut values, refused } = match reply {
         reply if keys.len() == 1 => return vec![Arrival::Reply(Ok(reply))],
         Reply::Value(value) => Hits { values: value.into_iter().collect(), ..Hits::default() },
-        Reply::Values(hits) => hits,
+        Reply::Values(hits) => *hits,
         // What the server refused whole it may still answer in part.
         _ => return keys.iter().map(|_| Arrival::Alone).collect(),
     };
@@ -252,7 +252,10 @@ mod tests {
             values: vec![value(2, b'c'), value(0, b'a'), value(9, b'x')],
             refused: vec![(2..4, refusal.clone())],
         };
-        assert_eq!(told(shares(Reply::Values(hits), &[0, 1, 2, 3, 4, 2, 1, 3])), "a-c?-c-?");
+        assert_eq!(
+            told(shares(Reply::Values(Box::new(hits)), &[0, 1, 2, 3, 4, 2, 1, 3])),
+            "a-c?-c-?"
+        );
         assert_eq!(told(shares(Reply::Refused(refusal), &[0, 1])), "??");
         assert_eq!(told(shares(Reply::Value(Some(value(0, b'o'))), &[0])), "o");
         assert_eq!(told(shares(Reply::Value(Some(value(0, b'o'))), &[0, 0, 0])), "ooo");

@@ -84,7 +84,7 @@ fn hit(index: u32, bytes: &[u8]) -> Value {
 }
 
 fn hits(values: Vec<Value>) -> Reply {
-    Reply::Values(Hits { values, refused: Vec::new() })
+    Reply::Values(Box::new(Hits { values, refused: Vec::new() }))
 }
 
 fn refused(kind: RefusalKind, text: &str) -> Reply {
@@ -276,18 +276,20 @@ fn an_error_to_one_line_of_a_split_read_refuses_only_its_unanswered_keys() {
     let flush = Request::FlushAll { delay: None };
     many_keys(|get| {
         let values = vec![hit(1, b"A"), hit(120, b"B")];
-        let reply = Reply::Values(Hits { values, refused: vec![(0..100, out_of_memory())] });
+        let reply =
+            Reply::Values(Box::new(Hits { values, refused: vec![(0..100, out_of_memory())] }));
         assert_in_step(&[get, flush], first.as_bytes(), &[reply, Reply::Done]);
         let values = vec![hit(1, b"A")];
-        let reply = Reply::Values(Hits { values, refused: vec![(100..150, out_of_memory())] });
+        let reply =
+            Reply::Values(Box::new(Hits { values, refused: vec![(100..150, out_of_memory())] }));
         assert_in_step(&[get, flush], second.as_bytes(), &[reply, Reply::Done]);
         let outcome = hear(&[get, flush], both.as_bytes());
         assert!(matches!(outcome.replies[..], [Some(Reply::Refused(_)), Some(Reply::Done)]));
         let outcome = hear(&[get, flush], b"END\r\nERROR going down\r\n");
-        let [Some(Reply::Values(Hits { values, refused })), None] = &outcome.replies[..] else {
+        let [Some(Reply::Values(hits)), None] = &outcome.replies[..] else {
             panic!("{outcome:?}");
         };
-        assert!(values.is_empty() && refused[0].0 == (100..150) && !outcome.reusable);
+        assert!(hits.values.is_empty() && hits.refused[0].0 == (100..150) && !outcome.reusable);
         // No answer to the second line will ever come: its keys are no misses.
         let outcome = hear(&[get, flush], b"ERROR going down\r\n");
         assert!(matches!(outcome.replies[..], [Some(Reply::Refused(_)), None]), "{outcome:?}");
@@ -300,7 +302,7 @@ fn values_in_front_of_an_error_line_are_kept() {
     let text = "SERVER_ERROR out of memory writing get response";
     let input = format!("VALUE b 0 1\r\nB\r\n{text}\r\n");
     let refused = vec![(0..3, refusal(RefusalKind::OutOfMemory, text))];
-    let reply = Reply::Values(Hits { values: vec![hit(1, b"B")], refused });
+    let reply = Reply::Values(Box::new(Hits { values: vec![hit(1, b"B")], refused }));
     assert_in_step(&[GET_3], input.as_bytes(), &[reply]);
     let input = format!("VALUE a 0 1\r\nA\r\n{text}\r\n");
     assert_in_step(&[GET], input.as_bytes(), &[Reply::Value(Some(hit(0, b"A")))]);

@@ -1,6 +1,6 @@
 //! Lines of the text protocol's replies to events.
 
-use super::super::event::Event;
+use super::super::event::{Event, Head};
 use super::super::violation::excerpt;
 use super::super::{Limits, Refusal, RefusalKind, Reply, Verb, Violation, scan};
 
@@ -10,69 +10,53 @@ pub(crate) const TERMINATOR: &[u8] = b"\r\n";
 /// How a TLS alert begins (RFC 8446, section 5.1): what a TLS server answers to a request in plain.
 const TLS_ALERT: &[u8] = b"\x15\x03";
 
-/// The first line of the input.
-#[derive(Debug)]
-pub(crate) struct Line<'i> {
-    /// What it says in answer to the verb.
-    pub(crate) event: Event<'i>,
-    /// The line without its end.
-    pub(crate) text: &'i [u8],
-    /// What stands behind it.
-    pub(crate) rest: &'i [u8],
+/// The first line, if it is all here and stands before a value as it should, and what is behind it.
+#[inline]
+pub(crate) fn head<'i>(
+    verb: Verb,
+    input: &'i [u8],
+    limits: &Limits,
+) -> Option<(Head<'i>, &'i [u8])> {
+    let words = input.strip_prefix(b"VALUE ").filter(|_| verb.reads_keys())?;
+    let (key, rest) = words.split_at_checked(memchr::memchr2(b' ', b'\n', words)?)?;
+    let (flags, rest) = scan::leading_flags(rest.strip_prefix(b" ")?)?;
+    let (len, rest) = scan::leading_number(rest.strip_prefix(b" ")?)?;
+    let (cas, end) = match rest.strip_prefix(b" ") {
+        Some(rest) => scan::leading_number(rest).map(|(token, rest)| (Some(token), rest))?,
+        // The token must be there if the verb asks for it.
+        None if matches!(verb, Verb::Gets | Verb::Gats) => return None,
+        None => (None, rest),
+    };
+    let rest = end.strip_prefix(TERMINATOR)?;
+    let line = input.get(..input.len() - end.len())?;
+    (line.len() <= limits.max_line).then_some((Head { key, flags, len, cas, line }, rest))
 }
 
-/// Reads the first reply line; `None` if its end has not come yet.
-#[inline]
+/// The first line without its end, and the number of bytes up to and with its end; `None` if its end has not come
+/// yet.
 pub(crate) fn line<'i>(
     verb: Verb,
     input: &'i [u8],
     limits: &Limits,
-) -> Result<Option<Line<'i>>, Violation> {
-    if let Some(line) = hit(verb, input, limits) {
-        return Ok(Some(line));
-    }
-    let Some((text, rest)) = split_line(verb, input, limits)? else { return Ok(None) };
-    Ok(Some(Line { event: event(verb, text)?, text, rest }))
-}
-
-/// A value's line, read in one go. What is not all here, or not as it should be, is left to those who say why.
-#[inline]
-fn hit<'i>(verb: Verb, input: &'i [u8], limits: &Limits) -> Option<Line<'i>> {
-    let words = input.strip_prefix(b"VALUE ").filter(|_| verb.reads_keys())?;
-    let (event, end) = value(verb, words)?;
-    let rest = end.strip_prefix(TERMINATOR)?;
-    let text = input.get(..input.len() - end.len())?;
-    (text.len() <= limits.max_line).then_some(Line { event, text, rest })
-}
-
-/// The first line without its end, and what stands behind it.
-fn split_line<'i>(
-    verb: Verb,
-    input: &'i [u8],
-    limits: &Limits,
-) -> Result<Option<(&'i [u8], &'i [u8])>, Violation> {
+) -> Result<Option<(&'i [u8], usize)>, Violation> {
     if input.starts_with(TLS_ALERT) {
         return Err(Violation::TlsAlert { verb });
     }
     let Some((line, used)) = scan::line(input, limits.max_line)? else { return Ok(None) };
-    let rest = input.get(used..).unwrap_or_default();
     match line.strip_suffix(b"\r") {
-        Some(line) => Ok(Some((line, rest))),
+        Some(line) => Ok(Some((line, used))),
         // The lines of a key dump, and only they, end without a carriage return.
-        None if verb == Verb::DumpKeys => Ok(Some((line, rest))),
+        None if verb == Verb::DumpKeys => Ok(Some((line, used))),
         None => Err(Violation::UnexpectedReply { verb, line: excerpt(line) }),
     }
 }
 
-/// What the line says in answer to the verb.
-fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
+/// What the line says in answer to the verb, if it is no [`head`] of a value.
+pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     use Verb::{
         Add, Append, Cas, Decr, Delete, DumpKeys, FlushAll, Incr, Prepend, Replace, Set, Stats,
         Touch, Verbosity,
     };
-    if verb.reads_keys() {
-        return found(verb, line);
-    }
     let whole = |reply| Ok(Event::Whole(reply));
     match (verb, line) {
         (Set | Add | Replace | Append | Prepend | Cas, b"STORED") => whole(Reply::Stored),
@@ -83,24 +67,17 @@ fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         (Delete, b"DELETED") => whole(Reply::Deleted),
         (FlushAll | Verbosity | Stats, b"OK") | (Stats, b"RESET") => whole(Reply::Done),
         (Stats | DumpKeys, b"END") => Ok(Event::End),
+        (verb, b"END") if verb.reads_keys() => Ok(Event::End),
         _ => worded(verb, line),
     }
-}
-
-/// What a line says in answer to a read of keys.
-fn found(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
-    if let Some(rest) = line.strip_prefix(b"VALUE ") {
-        return match value(verb, rest) {
-            Some((event, [])) => Ok(event),
-            _ => Err(Violation::BadNumber { verb, line: excerpt(line) }),
-        };
-    }
-    if line == b"END" { Ok(Event::End) } else { refused(verb, line) }
 }
 
 /// Lines that hold more than fixed words.
 fn worded(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     match verb {
+        Verb::Get | Verb::Gets | Verb::Gat | Verb::Gats if line.starts_with(b"VALUE ") => {
+            return Err(Violation::BadNumber { verb, line: excerpt(line) });
+        }
         Verb::Incr | Verb::Decr if line.first().is_some_and(u8::is_ascii_digit) => {
             // A shortened number stays as long as it was stored, filled up with blanks.
             return scan::number(line.trim_ascii_end())
@@ -125,28 +102,9 @@ fn worded(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         Verb::DumpKeys if line.starts_with(b"key=") => return Ok(Event::Line(line)),
         _ => {}
     }
-    refused(verb, line)
-}
-
-/// The server's "no", which is what any other line has to be.
-fn refused(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     refusal(verb, line)
         .map(Event::Refused)
         .ok_or_else(|| Violation::UnexpectedReply { verb, line: excerpt(line) })
-}
-
-/// `<key> <flags> <bytes> [<cas token>]`, and what stands behind; the token must be there if the verb asks for it.
-#[inline]
-fn value(verb: Verb, text: &[u8]) -> Option<(Event<'_>, &[u8])> {
-    let (key, rest) = text.split_at_checked(memchr::memchr2(b' ', b'\n', text)?)?;
-    let (flags, rest) = scan::leading_flags(rest.strip_prefix(b" ")?)?;
-    let (len, rest) = scan::leading_number(rest.strip_prefix(b" ")?)?;
-    let (cas, rest) = match rest.strip_prefix(b" ") {
-        Some(rest) => scan::leading_number(rest).map(|(token, rest)| (Some(token), rest))?,
-        None if matches!(verb, Verb::Gets | Verb::Gats) => return None,
-        None => (None, rest),
-    };
-    Some((Event::Value { key, flags, len, cas }, rest))
 }
 
 /// The first word and, if there is a space, what stands behind it.

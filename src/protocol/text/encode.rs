@@ -72,8 +72,8 @@ pub(crate) fn encode<'a>(request: &Request<'_, 'a>, out: &mut Output<'a>) {
 /// The keys in as many lines as the limits ask for.
 fn lines(name: &[u8], exptime: Option<i32>, keys: &[&[u8]], limit: usize, out: &mut Output<'_>) {
     let mut rest = keys;
-    // Nearly all: the key and a blank before it.
-    out.reserve(keys.iter().map(|key| key.len() + 1).sum());
+    // All, if it is one line without an expiry time; else nearly all.
+    out.reserve(keys.iter().fold(name.len() + 2, |bytes, key| bytes + 1 + key.len()));
     loop {
         let start = out.len();
         out.put(name);

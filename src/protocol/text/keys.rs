@@ -60,9 +60,11 @@ impl Asked {
     /// Servers answer in the order of the line and leave out misses; a proxy that asked several
     /// servers may answer in any order.
     pub(crate) fn answer(&mut self, wire: &[u8], key: &[u8]) -> Option<u32> {
-        let (place, number) = (self.is_next(wire, key).then_some(self.cursor))
-            .or_else(|| self.find(wire, self.cursor, key))
-            .or_else(|| self.find(wire, (self.start, 0), key))?;
+        let (place, number) = if self.is_next(wire, key) {
+            self.cursor
+        } else {
+            self.find(wire, self.cursor, key).or_else(|| self.find(wire, (self.start, 0), key))?
+        };
         self.answered |= bit(number);
         self.cursor = (place + key.len() + 1, number + 1);
         Some(number)

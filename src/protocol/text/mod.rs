@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 mod keys;
 
-pub(super) use decode::{Line, TERMINATOR, line};
+pub(super) use decode::{TERMINATOR, event, head, line};
 pub(super) use encode::encode;
 pub(super) use keys::Asked;
 

@@ -47,6 +47,11 @@ pub(super) fn first_words(texts: &[&[u8]], mut give: impl FnMut(u32)) {
     }
 }
 
+/// A word with another byte at its low end.
+fn shifted(word: u32, byte: &u8) -> u32 {
+    (word << 8) | u32::from(*byte)
+}
+
 /// One word of each lane.
 type Row = [u32; LANES];
 
@@ -57,19 +62,19 @@ impl Lanes {
     /// A longer text leaves its lane empty.
     fn of(texts: &[&[u8]]) -> Self {
         let mut rows = [[0; LANES]; 16];
-        for (lane, text) in texts.iter().enumerate() {
-            let mut block = [0; 64];
-            if let Some(start) = block.get_mut(..text.len()).filter(|_| text.len() <= SHORT) {
-                start.copy_from_slice(text);
-                block[text.len()] = 0x80;
-                block[56..].copy_from_slice(&(8 * text.len() as u64).to_le_bytes());
-            }
-            for (row, bytes) in rows.iter_mut().zip(block.chunks_exact(4)) {
-                let word = bytes.iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte));
-                if let Some(slot) = row.get_mut(lane) {
+        for (lane, text) in texts.iter().enumerate().filter(|(_, text)| text.len() <= SHORT) {
+            let mut put = |place: usize, word| {
+                if let Some(slot) = rows.get_mut(place).and_then(|row| row.get_mut(lane)) {
                     *slot = word;
                 }
-            }
+            };
+            let words = text.chunks_exact(4);
+            // The mark of the end stands behind the last byte, the number of bits in the last two words.
+            put(words.len(), words.remainder().iter().rev().fold(0x80, shifted));
+            put(14, low_word(8 * text.len() as u128));
+            words
+                .enumerate()
+                .for_each(|(place, word)| put(place, word.iter().rev().fold(0, shifted)));
         }
         Self(rows)
     }
