@@ -111,8 +111,8 @@ fn f070_a_key_of_250_bytes_works_everywhere_and_one_of_251_is_refused_with_its_l
         }
     }
     for len in [251, 252] {
-        refused_everywhere(&"k".repeat(len), KeyError::TooLong { len });
-        assert!(KeyError::TooLong { len }.to_string().contains(&len.to_string()));
+        refused_everywhere(&"k".repeat(len), KeyError::TooLong { len, given: len });
+        assert!(KeyError::TooLong { len, given: len }.to_string().contains(&len.to_string()));
     }
 }
 
@@ -153,7 +153,7 @@ fn f073_a_key_in_any_script_is_sent_as_its_utf8_bytes_and_counted_in_bytes() {
         assert!(client.delete(key).unwrap());
         assert_eq!(client.get::<String>(key).unwrap(), None);
     }
-    refused_everywhere(&"日".repeat(84), KeyError::TooLong { len: 252 });
+    refused_everywhere(&"日".repeat(84), KeyError::TooLong { len: 252, given: 252 });
 }
 
 #[test]
