@@ -153,6 +153,11 @@ impl Error {
         self.0.raw.as_ref().map(|(bytes, flags)| (bytes.as_slice(), *flags))
     }
 
+    /// What came of it, without its context.
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
     /// Whether the deadline passed, in the exchange or while waiting for a connection.
     pub fn is_timeout(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Timeout | ErrorKind::PoolExhausted)

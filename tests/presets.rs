@@ -157,10 +157,10 @@ fn an_explanation_says_what_a_client_would_have_to_be_told() {
         assert_eq!(preset.codec().map_or(1, |codec| row(&codec)), 1, "{preset} in {text}");
     }
     for (codec, said) in [
-        (Codec::DalliJson, "0 JSON"),
+        (Codec::DalliJson, "32768 JSON"),
         (Codec::Json, "32768 JSON"),
         (Codec::Pymemcache, "32784 JSON"),
-        (Codec::PythonBinaryMemcached, "32784 JSON"),
+        (Codec::PythonBinaryMemcached, "32768 JSON"),
     ] {
         let line = text.lines().find(|line| line.starts_with(&format!("{codec:?} ")));
         assert!(line.is_some_and(|line| line.contains(said)), "{codec:?}: {line:?}");

@@ -110,7 +110,7 @@ impl NodePool {
             // In a forked child nobody came, since the parent's threads are not there.
             Denied::Late if !self.process.is_current() => PoolError::Forked,
             Denied::Late => PoolError::late(),
-            Denied::Down => PoolError::Down,
+            Denied::Down => self.down(Instant::now()),
             Denied::Closed => PoolError::Closed,
         }
     }
@@ -140,11 +140,13 @@ impl NodePool {
                 right.used();
                 Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
             }
-            Err(e) => {
+            Err(mut e) => {
                 drop(permit);
                 drop(right);
-                if generation == self.generation() && self.is_nodes_fault(&e, started.elapsed()) {
-                    self.dial_failed();
+                if !self.is_nodes_fault(&e, started.elapsed()) {
+                    e.hurried();
+                } else if generation == self.generation() {
+                    self.dial_failed(&e);
                 }
                 log::debug!("{}: connecting failed: {e:?}", self.name());
                 Err(PoolError::Net(e))
