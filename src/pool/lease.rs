@@ -169,6 +169,14 @@ impl NodePool {
     }
 }
 
+#[cfg(feature = "_fuzzing")]
+impl NodePool {
+    /// Takes a connection and gives it back unused; whether there was one.
+    pub(crate) fn check_out_and_in(&self, deadline: Deadline, now: Instant) -> bool {
+        self.lease(Attempt::only(deadline), now).map(|lease| lease.finish(now)).is_ok()
+    }
+}
+
 impl Lease<'_> {
     /// The connection; `None` cannot happen before `finish`, which consumes the lease.
     pub(super) fn connection(&mut self) -> Option<&mut Connection> {
