@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting or a server address is wrong; the text names it.
+    /// A setting, a server address or a cas token is wrong; the text names it.
     Config,
     /// The key is empty, too long or has illegal bytes; nothing was sent.
     InvalidKey,
@@ -52,7 +52,7 @@ pub enum ErrorKind {
     Decode,
     /// A counter call met a value that is not a decimal number.
     NotANumber,
-    /// The deadline passed while talking to the server.
+    /// The deadline passed while talking to the server, or so soon while connecting that it says nothing of the server.
     Timeout,
     /// The deadline passed while waiting for a connection: all of them were in use.
     PoolExhausted,

@@ -143,10 +143,13 @@ impl NodePool {
             Err(mut e) => {
                 drop(permit);
                 drop(right);
-                if !self.is_nodes_fault(&e, started.elapsed()) {
-                    e.hurried();
-                } else if generation == self.generation() {
+                let nodes_fault = self.is_nodes_fault(&e, started.elapsed());
+                if nodes_fault && generation == self.generation() {
                     self.dial_failed(&e);
+                }
+                // Where others could not connect either, it is the server again.
+                if !nodes_fault && self.health.is_clear() {
+                    e.hurried();
                 }
                 log::debug!("{}: connecting failed: {e:?}", self.name());
                 Err(PoolError::Net(e))
