@@ -128,7 +128,7 @@ impl NodePool {
     /// Counts a complete exchange; a server that turned the connection away was not reached at all.
     fn answered(&self, reply: Option<Reply>) -> Result<Reply, PoolError> {
         if let Some(e) = turned_away(reply.as_ref()) {
-            self.dial_failed();
+            self.dial_failed(&e);
             return Err(PoolError::Net(e));
         }
         let reply = reply.ok_or_else(|| PoolError::Net(in_doubt(true)))?;
@@ -180,7 +180,7 @@ impl InFlight<'_, '_> {
                 lease.finish(now);
                 if let Some(e) = turned_away(self.outcome.replies.first().and_then(Option::as_ref))
                 {
-                    self.pool.dial_failed();
+                    self.pool.dial_failed(&e);
                     self.outcome = Outcome { error: Some(e), ..Outcome::default() };
                     return;
                 }

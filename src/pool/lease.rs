@@ -110,7 +110,7 @@ impl NodePool {
             // In a forked child nobody came, since the parent's threads are not there.
             Denied::Late if !self.process.is_current() => PoolError::Forked,
             Denied::Late => PoolError::late(),
-            Denied::Down => PoolError::Down,
+            Denied::Down => self.down(Instant::now()),
             Denied::Closed => PoolError::Closed,
         }
     }
@@ -140,11 +140,16 @@ impl NodePool {
                 right.used();
                 Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
             }
-            Err(e) => {
+            Err(mut e) => {
                 drop(permit);
                 drop(right);
-                if generation == self.generation() && self.is_nodes_fault(&e, started.elapsed()) {
-                    self.dial_failed();
+                let nodes_fault = self.is_nodes_fault(&e, started.elapsed());
+                if nodes_fault && generation == self.generation() {
+                    self.dial_failed(&e);
+                }
+                // Where others could not connect either, it is the server again.
+                if !nodes_fault && self.health.is_clear() {
+                    e.hurried();
                 }
                 log::debug!("{}: connecting failed: {e:?}", self.name());
                 Err(PoolError::Net(e))
@@ -164,6 +169,14 @@ impl NodePool {
             drop(live);
             self.line.lost(how);
         }
+    }
+}
+
+#[cfg(feature = "_fuzzing")]
+impl NodePool {
+    /// Takes a connection and gives it back unused; whether there was one.
+    pub(crate) fn check_out_and_in(&self, deadline: Deadline, now: Instant) -> bool {
+        self.lease(Attempt::only(deadline), now).map(|lease| lease.finish(now)).is_ok()
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! `line` decides who goes next, `permits` (r2d2) keeps the cap, `lease` has a connection out or dials, `exchange`
 //! runs batches, `shared` those of several callers together, `waiting` is how callers wait, `upkeep` is what
-//! maintenance does to one node, `maintenance` the thread that does it.
+//! maintenance does to one node, `maintenance` the thread that does it, `blame` what a node last failed with.
 
+mod blame;
 mod config;
 mod crowd;
 mod error;

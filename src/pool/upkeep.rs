@@ -79,7 +79,9 @@ impl NodePool {
         self.note(if alive {
             self.health.succeeded()
         } else {
-            self.health.failed(Instant::now(), Failure::Silence)
+            let now = Instant::now();
+            self.blame.put_text(now, "no answer to a probe");
+            self.health.failed(now, Failure::Silence)
         });
     }
 }
