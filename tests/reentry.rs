@@ -18,6 +18,38 @@ use support::clients::{hasty, passive};
 use support::events::asked;
 use support::watch::{HANG, until};
 
+/// Counts, and stores the sum when its thread ends.
+struct Tally(Client, u64);
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        let Self(client, n) = self;
+        client.set("tally", n, Ttl::NEVER).expect("stored");
+        assert_eq!(client.get::<u64>("tally").expect("read"), Some(*n));
+        assert_eq!(client.get_raw("tally").expect("read").expect("there").bytes, b"3");
+        assert_eq!(client.get_many::<u64, _>(["tally"]).iter().count(), 1);
+        assert_eq!(client.incr("tally", 1).expect("counted"), Some(4));
+    }
+}
+
+thread_local! {
+    static TALLY: RefCell<Option<Tally>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn the_destructor_of_a_thread_local_may_use_the_client() {
+    let server = TestServer::start().unwrap();
+    let client = Client::new(server.address()).unwrap();
+    let flushed = client.clone();
+    // A panic there would end the whole process.
+    let thread = std::thread::spawn(move || {
+        TALLY.with_borrow_mut(|tally| *tally = Some(Tally(client.clone(), 3)));
+        client.set("other", "v", Ttl::NEVER).unwrap();
+    });
+    thread.join().unwrap();
+    assert_eq!(flushed.get::<u64>("tally").unwrap(), Some(4));
+}
+
 #[test]
 fn an_observer_may_use_the_client_and_is_not_told_of_its_own_calls() {
     let server = TestServer::start().unwrap();

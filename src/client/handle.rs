@@ -300,7 +300,9 @@ pub(crate) struct Scratched<'a>(Batch<'a>);
 
 impl<'a> Scratched<'a> {
     pub(crate) fn new() -> Self {
-        Self(Batch::reusing(SCRATCH.take().unwrap_or_default()))
+        // They are gone already when a destructor of another thread-local makes a call.
+        let scratch = SCRATCH.try_with(Cell::take).ok().flatten();
+        Self(Batch::reusing(scratch.unwrap_or_default()))
     }
 
     pub(crate) fn batch(&mut self) -> &mut Batch<'a> {
@@ -310,6 +312,7 @@ impl<'a> Scratched<'a> {
 
 impl Drop for Scratched<'_> {
     fn drop(&mut self) {
-        SCRATCH.set(Some(std::mem::take(&mut self.0).into_scratch()));
+        let scratch = std::mem::take(&mut self.0).into_scratch();
+        _ = SCRATCH.try_with(|kept| kept.set(Some(scratch)));
     }
 }

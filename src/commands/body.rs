@@ -14,7 +14,8 @@ const KEPT: usize = 64 * 1024;
 
 impl Body {
     pub(super) fn take() -> Self {
-        let mut bytes = BODY.take();
+        // It is gone already when a destructor of another thread-local makes a call.
+        let mut bytes = BODY.try_with(Cell::take).unwrap_or_default();
         bytes.clear();
         Self(bytes)
     }
@@ -23,7 +24,7 @@ impl Body {
 impl Drop for Body {
     fn drop(&mut self) {
         if self.0.capacity() <= KEPT {
-            BODY.set(std::mem::take(&mut self.0));
+            _ = BODY.try_with(|body| body.set(std::mem::take(&mut self.0)));
         }
     }
 }

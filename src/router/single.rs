@@ -34,9 +34,10 @@ impl Router {
         if timing.deadline.passed(timing.started) {
             return Err(out_of_time().with_phase(Phase::Prepare).with_server(&self.name(home)));
         }
-        match self.run_on(home, verb, self.has_candidate(target, 1), batch, timing) {
-            Ok(reply) => self.answer(reply, home, false),
-            Err(failed) => self.go_on(verb, target, batch, timing, failed),
+        let mut fate = Fate::NotApplied;
+        match self.run_on(home, verb, self.has_candidate(target, 1), batch, timing, &mut fate) {
+            Ok(reply) => self.answer(reply, home, false).map_err(|e| e.with_fate(fate)),
+            Err(failed) => self.go_on(verb, target, batch, timing, failed, fate),
         }
     }
 
@@ -49,9 +50,9 @@ impl Router {
         batch: &mut Batch<'_>,
         timing: Timing,
         failed: Failed,
+        mut fate: Fate,
     ) -> Result<Answer, Error> {
         let home = self.home(target);
-        let mut fate = failed.error.fate();
         let mut goes_on = failed.goes_on;
         let mut tried = 1;
         while goes_on && !timing.deadline.passed(Instant::now()) {
@@ -61,22 +62,20 @@ impl Router {
             }
             tried += 1;
             let timing = Timing { started: Instant::now(), ..timing };
-            match self.run_on(node, verb, self.has_candidate(target, tried), batch, timing) {
+            let has_next = self.has_candidate(target, tried);
+            match self.run_on(node, verb, has_next, batch, timing, &mut fate) {
                 Ok(reply) => {
                     return self.answer(reply, node, true).map_err(|e| e.with_fate(fate));
                 }
-                Err(other) => {
-                    goes_on = other.goes_on;
-                    if other.error.fate() == Fate::Unknown {
-                        fate = Fate::Unknown;
-                    }
-                }
+                Err(other) => goes_on = other.goes_on,
             }
         }
         Err(Error::from(failed.error).with_server(&self.name(home)).with_fate(fate))
     }
 
     /// Runs the request on one node, a second time on a fresh connection where the rules allow it.
+    ///
+    /// `fate` becomes unknown with any attempt that may have been carried out, whatever follows it.
     fn run_on(
         &self,
         node: usize,
@@ -84,6 +83,7 @@ impl Router {
         has_next: bool,
         batch: &mut Batch<'_>,
         timing: Timing,
+        fate: &mut Fate,
     ) -> Result<Reply, Failed> {
         let Some(node) = self.nodes.get(node) else {
             return Err(Failed { error: PoolError::Closed, goes_on: false });
@@ -97,6 +97,9 @@ impl Router {
                 Err(error) => error,
             };
             now = Instant::now();
+            if error.fate() == Fate::Unknown {
+                *fate = Fate::Unknown;
+            }
             match next(verb, &error, again) {
                 Next::Repeat if !timing.deadline.passed(now) => {
                     node.stats().retries.one();

@@ -131,6 +131,10 @@ impl FromStr for Server {
 
     fn from_str(text: &str) -> Result<Self, ServerError> {
         let fail = |why: String| ServerError::new(text, why);
+        // Before anything is quoted: a password may have a blank, a comma or a question mark in it.
+        if text.contains('@') {
+            return Err(fail("user and password in an address are not supported".into()));
+        }
         let (place, parameters) = match text.trim().split_once('?') {
             Some((place, parameters)) => (place, Some(parameters)),
             None => (text.trim(), None),
@@ -191,9 +195,6 @@ fn parse_place(place: &str) -> Result<(Endpoint, String), String> {
         }
         None => place,
     };
-    if place.contains('@') {
-        return Err("user and password in an address are not supported".into());
-    }
     let (host, port) = split_port(place)?;
     let port = match port {
         None => DEFAULT_PORT,
@@ -317,6 +318,11 @@ impl ServerList {
     }
 
     fn parse(&mut self, text: &str) {
+        if text.contains('@') {
+            // It is an error anyway, and a password may have what separates addresses in it.
+            self.0.push(text.parse());
+            return;
+        }
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
         self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));
     }
@@ -421,8 +427,20 @@ mod tests {
             let error = Server::new(text).expect_err(text).to_string();
             assert!(error.contains(word), "{text}: {error}");
         }
-        let error = Server::new("memcache://bob:hunter2@a:1").expect_err("user info").to_string();
-        assert!(!error.contains("hunter2") && error.contains("***@a:1"), "{error}");
+        for list in [
+            "memcache://bob:hunter2@a:1",
+            "b:1, bob:hunter2@a:1",
+            "bob:hunter2?weight=2@a:1",
+            "bob:hunter2,hunter2@a:1",
+            "bob: hunter2 hunter2@a:1",
+            "hunter2@hunter2@a:1",
+            "a:1?name=hunter2@a:1",
+        ] {
+            let errors: Vec<_> =
+                ServerList::from(list).0.into_iter().map(Result::unwrap_err).collect();
+            let told = format!("{errors:?} {}", errors[0]);
+            assert!(!told.contains("hunter2") && told.contains("***@a:1"), "{list}: {told}");
+        }
     }
 
     #[test]

@@ -85,6 +85,49 @@ fn a_read_whose_connections_die_again_and_again_is_given_up_and_never_said_to_be
 }
 
 #[test]
+fn a_write_whose_first_copy_may_have_been_applied_says_so_whatever_became_of_the_second() {
+    // What the second connection says to the second copy; without an answer nobody listens any more.
+    let answers = [
+        Some("SERVER_ERROR out of memory storing object\r\n"),
+        Some("ERROR\r\n"),
+        Some("ERROR Too many open connections\r\n"),
+        None,
+    ];
+    for (answer, name) in answers.into_iter().flat_map(|a| [(a, "set"), (a, "touch")]) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let server = thread::spawn(move || {
+            let command = |stream: &std::net::TcpStream| {
+                let mut lines = BufReader::new(stream).lines();
+                let line = lines.next().expect("a request").expect("text");
+                if line.starts_with("set") {
+                    lines.next().expect("a value").expect("text");
+                }
+            };
+            let (first, _) = listener.accept().expect("a connection");
+            let Some(answer) = answer else {
+                command(&first);
+                drop(listener);
+                return;
+            };
+            command(&first);
+            drop(first);
+            let (mut second, _) = listener.accept().expect("another connection");
+            command(&second);
+            second.write_all(answer.as_bytes()).expect("sent");
+        });
+        let settings = steady(&*address).min_connections(0).connect_timeout(HANG);
+        let client = settings.build().expect("settings");
+        let error = match name {
+            "set" => client.set("k", "v", Ttl::NEVER).expect_err("it failed"),
+            _ => client.touch("k", Ttl::NEVER).map(drop).expect_err("it failed"),
+        };
+        assert!(error.may_have_been_applied(), "{name}, then {answer:?}: {error}");
+        server.join().expect("no panic");
+    }
+}
+
+#[test]
 fn a_time_out_of_a_write_says_that_it_may_have_been_applied_and_is_never_repeated() {
     let (server, client, token) = stocked();
     let hurried = client.with_timeout(Duration::from_millis(300)).expect("a time");
