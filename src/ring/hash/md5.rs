@@ -82,7 +82,9 @@ impl Lanes {
     /// The first words of the digests in the first lanes.
     fn mixed(&self, lanes: usize) -> Row {
         let mut state = START.map(|word| [word; LANES]);
-        let [a, b, c, d] = state.each_mut().map(|row| row.split_at_mut(lanes.min(LANES)).0);
+        // Four at a time: empty lanes beside the last ones cost less than taking these one by one.
+        let lanes = lanes.next_multiple_of(4).min(LANES);
+        let [a, b, c, d] = state.each_mut().map(|row| row.split_at_mut(lanes).0);
         self.round(0, [7, 12, 17, 22], |i| i, |b, c, d| d ^ (b & (c ^ d)), [a, b, c, d]);
         self.round(16, [5, 9, 14, 20], |i| 5 * i + 1, |b, c, d| c ^ (d & (b ^ c)), [a, b, c, d]);
         self.round(32, [4, 11, 16, 23], |i| 3 * i + 5, |b, c, d| b ^ c ^ d, [a, b, c, d]);
