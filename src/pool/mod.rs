@@ -5,10 +5,12 @@
 //! maintenance does to one node, `maintenance` the thread that does it, `blame` what a node last failed with.
 
 mod blame;
+mod boarding;
 mod config;
 mod crowd;
 mod error;
 mod exchange;
+mod flight;
 mod lease;
 mod line;
 mod maintenance;
@@ -25,7 +27,8 @@ mod wake;
 
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
-pub(crate) use exchange::{InFlight, Outcome, drive, drive_for, in_doubt};
+pub(crate) use exchange::in_doubt;
+pub(crate) use flight::{InFlight, Outcome, drive};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;
