@@ -147,11 +147,14 @@ impl<'p> InFlight<'p, '_> {
     }
 }
 
-/// Moves all batches until one is over; none waits for another.
-pub(crate) fn drive(flights: &mut [InFlight<'_, '_>]) {
+/// Moves all batches until one is over, or until `wake`; none waits for another.
+pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], wake: Option<Instant>) {
     while !flights.is_empty() && !flights.iter().any(InFlight::is_over) {
         let began = Instant::now();
-        let ready = wait_for_any(flights, began);
+        if wake.is_some_and(|wake| wake <= began) {
+            return;
+        }
+        let ready = wait_for_any(flights, began, wake);
         let now = Instant::now();
         for i in ready {
             if let Some(flight) = flights.get_mut(i) {
@@ -167,14 +170,21 @@ pub(crate) fn drive(flights: &mut [InFlight<'_, '_>]) {
 }
 
 /// Waits until some batch can move or has to be looked at, and says which have sockets that are ready.
-fn wait_for_any(flights: &mut [InFlight<'_, '_>], now: Instant) -> Vec<usize> {
-    if let [InFlight { stage: Stage::Boarding(alone), .. }] = flights {
+fn wait_for_any(
+    flights: &mut [InFlight<'_, '_>],
+    now: Instant,
+    wake: Option<Instant>,
+) -> Vec<usize> {
+    if let ([InFlight { stage: Stage::Boarding(alone), .. }], None) = (&mut *flights, wake) {
         alone.wait();
         return Vec::new();
     }
     let mut which = Vec::with_capacity(flights.len());
     let mut fds = Vec::with_capacity(flights.len());
-    let mut until = Deadline::after(now, Duration::MAX);
+    let mut until = match wake {
+        Some(wake) => Deadline::after(now, wake.saturating_duration_since(now)),
+        None => Deadline::after(now, Duration::MAX),
+    };
     for (i, flight) in flights.iter_mut().enumerate() {
         match &mut flight.stage {
             Stage::Over => {}

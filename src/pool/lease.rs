@@ -266,10 +266,16 @@ impl Lease<'_> {
 /// A key that nobody stores; a miss says that the server is alive, and so does any other whole answer.
 const NOBODY: &[u8] = b"mcpool:alive";
 
-/// A round trip: the server answers a `get`, which also every proxy knows. Some hang up on `version`.
-pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+/// What a live server answers, and so does every proxy: a `get`. Some hang up on `version`.
+pub(super) fn asking_for_nobody() -> Batch<'static> {
     let mut batch = Batch::new();
     batch.push(&Request::Get { keys: &[NOBODY], cas: false });
+    batch
+}
+
+/// A round trip.
+fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+    let mut batch = asking_for_nobody();
     connection.begin(&batch, now);
     connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
 }

@@ -103,7 +103,7 @@ impl Router {
             if open.flights.is_empty() {
                 break;
             }
-            drive(&mut open.flights);
+            drive(&mut open.flights, None);
             run.land(&mut open, &mut due);
         }
         run.outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(out_of_time()))).collect()
