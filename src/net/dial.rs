@@ -155,17 +155,25 @@ impl<'d> Dialing<'d> {
         }
     }
 
+    /// When it has to be looked at whatever has happened.
+    pub(crate) fn due(&self) -> Deadline {
+        match &self.step {
+            Step::Resolving(_, until) | Step::Connecting(_, _, until) => *until,
+            Step::Next | Step::Unix(_) => self.deadline,
+        }
+    }
+
     /// Waits until there may be something to do.
     pub(crate) fn wait(&self) {
-        let left = |until: Deadline| until.left(Instant::now());
+        let left = self.due().left(Instant::now());
         match &self.step {
             Step::Resolving(look_up, until) => look_up.wait(*until),
-            Step::Connecting(socket, _, until) => {
+            Step::Connecting(socket, ..) => {
                 let mut fds = [PollFd::new(socket, PollFlags::OUT)];
                 // Whatever ends it, the next look tells more.
-                _ = poll(&mut fds, Some(&timespec(left(*until))));
+                _ = poll(&mut fds, Some(&timespec(left)));
             }
-            Step::Next | Step::Unix(_) => thread::sleep(LOOK.min(left(self.deadline))),
+            Step::Next | Step::Unix(_) => thread::sleep(LOOK.min(left)),
         }
     }
 

@@ -103,7 +103,7 @@ impl<'p> Boarding<'p> {
     /// When it has to be looked at whatever has happened.
     pub(super) fn due(&self) -> Deadline {
         match &self.stage {
-            Stage::Connecting(connecting, _) => connecting.deadline,
+            Stage::Connecting(connecting, _) => connecting.dialing.due(),
             Stage::Waiting(place) => place.end.min(place.connect),
             Stage::Ashore => self.attempt.call,
         }

@@ -140,7 +140,7 @@ pub(super) struct Connecting<'p> {
     rights: Option<(Permit, DialRight<'p>)>,
     started: Instant,
     generation: u64,
-    pub(super) deadline: Deadline,
+    deadline: Deadline,
 }
 
 impl<'p> Connecting<'p> {
