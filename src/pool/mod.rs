@@ -1,7 +1,8 @@
 //! One node's connections: who may have one, when it is opened, and what is done with it afterwards.
 //!
 //! `line` decides who goes next, `permits` (r2d2) keeps the cap, `lease` has a connection out or dials, `exchange`
-//! runs batches, `shared` those of several callers together, `waiting` is how callers wait, `upkeep` is what
+//! runs one request, `shared` those of several callers together, `flight` batches for several nodes at once, `boarding` is how
+//! such a batch comes by its connection, `waiting` how callers wait, `upkeep` is what
 //! maintenance does to one node, `maintenance` the thread that does it, `blame` what a node last failed with.
 
 mod blame;

@@ -7,7 +7,7 @@ use mcpool::testing::{Fault, TestServer, When};
 use mcpool::{Client, ClientBuilder, DownAfter, ErrorKind, Failover, NodeState, Ttl};
 
 use super::common::quiet;
-use crate::support::blackhole::blackhole;
+use crate::support::blackhole::{Blackhole, blackhole};
 use crate::support::clients::{key_on, keys_on, never, state, status};
 use crate::support::watch::{HANG, timed, until};
 
@@ -63,7 +63,7 @@ fn servers_that_swallow_connects_cost_their_time_once_and_none_of_the_others_key
     let healthy = TestServer::start().expect("a port");
     let holes = [blackhole(), blackhole(), blackhole()];
     let mut addresses = vec![healthy.address()];
-    addresses.extend(holes.iter().map(|hole| hole.address()));
+    addresses.extend(holes.iter().map(Blackhole::address));
     let connect = Duration::from_secs(1);
     let client = settings(&addresses)
         .timeout(HANG)
@@ -75,9 +75,9 @@ fn servers_that_swallow_connects_cost_their_time_once_and_none_of_the_others_key
     // Its reply takes several reads, which have to be made while the others are still awaited.
     healthy.put(&keys[0], "v".repeat(4 << 20), 0);
     let (found, took) = timed(|| client.get_many::<String, _>(&keys));
-    assert_eq!(found.get(&&keys[0]).map(String::len), Some(4 << 20), "{took:?}");
+    assert_eq!(found.get(&keys[0]).map(String::len), Some(4 << 20), "{took:?}");
     for key in &keys[1..] {
-        let error = found.outcome(&key).expect("asked").as_ref().expect_err("nobody accepts");
+        let error = found.outcome(key).expect("asked").as_ref().expect_err("nobody accepts");
         assert_eq!(error.kind(), ErrorKind::ServerDown, "{error}");
     }
     assert!(took < connect * 2, "one after the other: {took:?}");
@@ -100,9 +100,9 @@ fn a_server_whose_connections_are_all_in_use_keeps_no_other_waiting() {
         }
         until("both are held", || asked(&busy, "append") && asked(&free, "append"));
         let found = hurried.get_many::<String, _>(&keys);
-        let outcome = found.outcome(&&keys[1]).expect("asked");
+        let outcome = found.outcome(&keys[1]).expect("asked");
         assert!(matches!(outcome, Ok(Some(value)) if value.starts_with("there")), "{outcome:?}");
-        let error = found.outcome(&&keys[0]).expect("asked").as_ref().expect_err("it is held");
+        let error = found.outcome(&keys[0]).expect("asked").as_ref().expect_err("it is held");
         assert_eq!(error.kind(), ErrorKind::PoolExhausted, "{error}");
         busy.hurry();
     });
@@ -126,7 +126,7 @@ fn keys_that_go_on_to_another_server_do_not_wait_for_one_that_hangs() {
     // Less than the call's time, and more than what would be left after a wait for the one that hangs.
     next.fault(Fault::Late(Duration::from_millis(800)), When::always());
     let found = client.get_many::<String, _>([&lost, &stuck]);
-    assert_eq!(found.get(&&lost).map(String::as_str), Some("next"), "{found:?}");
+    assert_eq!(found.get(&lost).map(String::as_str), Some("next"), "{found:?}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_server_that_returns_is_used_again_whatever_others_hang() {
     let returning = TestServer::start().expect("a port");
     let holes = [blackhole(), blackhole(), blackhole(), blackhole()];
     let mut addresses = vec![returning.address()];
-    addresses.extend(holes.iter().map(|hole| hole.address()));
+    addresses.extend(holes.iter().map(Blackhole::address));
     let connect = Duration::from_secs(2);
     let client = settings(&addresses)
         .timeout(HANG)
