@@ -35,7 +35,8 @@ enum Phase {
     Out,
 }
 
-/// How long a probe has the node to itself: longer than it should take, else a slow one would soon have company.
+/// How long a probe has the node to itself, unless pauses are shorter: longer than it should take, else a slow one would
+/// soon have company.
 const PROBE_LEASE: Duration = Duration::from_secs(2);
 
 const UP: Phase = Phase::Up { failures: VecDeque::new() };
@@ -59,7 +60,7 @@ impl Machine {
             Phase::Up { .. } => Gate::Up,
             Phase::Out => Gate::Down { until: None },
             Phase::Down { until, probing, .. } if may_probe && *until <= now => {
-                *until = now + PROBE_LEASE;
+                *until = now + PROBE_LEASE.min(self.rules.back_off().max());
                 *probing = true;
                 Gate::Probe
             }

@@ -246,6 +246,7 @@ fn a_lone_server_is_probed_within_half_a_second_and_is_never_out() {
         assert!(bench.wait() <= 500, "{}", bench.wait());
         assert_eq!(bench.state(), NodeState::Down);
         bench.go_to_probe();
+        assert!(bench.wait() <= 500, "also when nothing is heard of it: {}", bench.wait());
         bench.fail();
     }
     assert!(bench.wait() >= 400);

@@ -275,6 +275,7 @@ fn unix(path: &Path) -> io::Result<Option<OwnedFd>> {
 fn unresolved(e: Unresolved) -> NetError {
     let trouble = match e {
         Unresolved::Late => Trouble::TimedOut { silent: Duration::ZERO },
+        Unresolved::Queued => Trouble::Hurried,
         Unresolved::Failed(why) => Trouble::Io(io::Error::other(why)),
     };
     NetError::unsent(Phase::Resolve, trouble)

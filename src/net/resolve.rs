@@ -2,11 +2,14 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::time::Deadline;
+
+/// The worker begins with a look-up in less time than this, unless it is busy with another.
+const BEGIN: Duration = Duration::from_millis(20);
 
 /// Runs a job on the client's worker thread.
 pub(crate) type Spawn = Arc<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
@@ -31,6 +34,8 @@ struct State {
     /// Why the last look-up failed, if it did.
     error: Option<String>,
     running: bool,
+    /// Whether the worker has come to it: another name may be in its way.
+    begun: bool,
     answers: u64,
 }
 
@@ -39,6 +44,8 @@ struct State {
 pub(crate) enum Unresolved {
     /// No answer by the deadline, and none before.
     Late,
+    /// The look-up of another name was still under way.
+    Queued,
     /// The resolver's answer.
     Failed(String),
 }
@@ -55,12 +62,15 @@ impl Resolver {
         let mut state = self.name.state.lock();
         let idle = !std::mem::replace(&mut state.running, true);
         let seen = state.answers;
+        if idle {
+            state.begun = false;
+        }
         drop(state);
         if idle {
             let name = self.name.clone();
             (self.spawn)(Box::new(move || name.look_up()));
         }
-        LookUp { name: &self.name, seen }
+        LookUp { name: &self.name, seen, queued: Deadline::after(Instant::now(), BEGIN) }
     }
 }
 
@@ -70,6 +80,8 @@ pub(crate) struct LookUp<'r> {
     name: &'r Name,
     /// How many answers there were before.
     seen: u64,
+    /// When the worker would have come to it if nothing were in its way.
+    queued: Deadline,
 }
 
 impl LookUp<'_> {
@@ -77,21 +89,28 @@ impl LookUp<'_> {
     pub(crate) fn answer(&self, now: bool) -> Option<Result<Arc<[SocketAddr]>, Unresolved>> {
         let state = self.name.state.lock();
         if state.answers == self.seen && !now {
-            return None;
+            let is_queued = !state.begun && self.queued.passed(Instant::now());
+            // Behind another name's look-up it may take long: what is known serves at once.
+            if !is_queued || state.good.is_empty() {
+                return None;
+            }
         }
         if !state.good.is_empty() {
             return Some(Ok(state.good.clone()));
         }
         Some(Err(match &state.error {
             Some(error) => Unresolved::Failed(error.clone()),
-            None => Unresolved::Late,
+            None if state.begun => Unresolved::Late,
+            None => Unresolved::Queued,
         }))
     }
 
-    /// Waits for the answer, until `deadline` at most.
+    /// Waits for the answer, until `deadline` at most, or until it shows that another name is in the way.
     pub(crate) fn wait(&self, deadline: Deadline) {
         let mut state = self.name.state.lock();
         while state.answers == self.seen {
+            let in_time = !state.begun && !self.queued.passed(Instant::now());
+            let deadline = if in_time { deadline.min(self.queued) } else { deadline };
             if self.name.answered.wait_until(&mut state, deadline.instant()).timed_out() {
                 return;
             }
@@ -102,6 +121,7 @@ impl LookUp<'_> {
 impl Name {
     fn look_up(&self) {
         let started = Instant::now();
+        self.state.lock().begun = true;
         let answer = (self.host.as_str(), self.port).to_socket_addrs();
         let mut state = self.state.lock();
         match answer.map(Iterator::collect::<Arc<[_]>>) {
@@ -135,11 +155,15 @@ impl std::fmt::Debug for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn addresses(resolver: &Resolver, by: Deadline) -> Result<Arc<[SocketAddr]>, Unresolved> {
         let look_up = resolver.ask();
-        look_up.wait(by);
+        while !by.passed(Instant::now()) {
+            look_up.wait(by);
+            if let Some(answer) = look_up.answer(false) {
+                return answer;
+            }
+        }
         look_up.answer(true).expect("asked for now")
     }
 
@@ -160,7 +184,7 @@ mod tests {
         let resolver = Resolver::new("localhost", 7, Arc::new(drop));
         let started = Instant::now();
         let deadline = Deadline::after(started, Duration::from_millis(30));
-        assert!(matches!(addresses(&resolver, deadline), Err(Unresolved::Late)));
+        assert!(matches!(addresses(&resolver, deadline), Err(Unresolved::Queued)));
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 
@@ -179,6 +203,26 @@ mod tests {
             addresses(&resolver, Deadline::after(Instant::now(), Duration::from_millis(20)));
         assert_eq!(again.expect("the last good ones"), first);
         assert_eq!(jobs.len(), 1, "a new look-up was asked for");
+    }
+
+    #[test]
+    fn behind_another_names_look_up_what_is_known_serves_at_once_and_nothing_is_said_of_the_server()
+    {
+        let (queue, jobs) = crossbeam_channel::unbounded::<Box<dyn FnOnce() + Send>>();
+        let spawn: Spawn = Arc::new(move |job| queue.send(job).expect("open"));
+        let known = Resolver::new("localhost", 7, spawn.clone());
+        let look_up = known.ask();
+        jobs.recv().expect("the first look-up")();
+        let first = look_up.answer(false).expect("here").expect("localhost");
+        // From now on nobody does the jobs.
+        let look_up = known.ask();
+        while look_up.answer(false).is_none() {
+            look_up.wait(soon());
+        }
+        assert_eq!(look_up.answer(false).expect("at once").expect("known"), first);
+        let new = Resolver::new("localhost", 7, spawn);
+        let by = Deadline::after(Instant::now(), Duration::from_millis(30));
+        assert!(matches!(addresses(&new, by), Err(Unresolved::Queued)));
     }
 
     #[test]

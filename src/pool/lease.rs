@@ -7,7 +7,7 @@ use super::line::Use;
 use super::node::{NodeLine, NodePool};
 use super::permits::Permit;
 use super::ticket::{Denied, Grant};
-use crate::net::{Connection, Dialing};
+use crate::net::{Connection, Dialing, NetError};
 use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
@@ -45,15 +45,21 @@ pub(super) struct Lease<'p> {
 
 impl NodePool {
     /// A connection for one exchange: an idle one, a fresh one, or the next that comes free.
-    pub(super) fn lease(&self, attempt: Attempt, now: Instant) -> Result<Lease<'_>, PoolError> {
+    pub(super) fn lease(&self, attempt: Attempt, mut now: Instant) -> Result<Lease<'_>, PoolError> {
         loop {
-            let (grant, now) = match self.line.try_acquire(Use::Alone) {
-                Some(outcome) => (outcome, now),
-                None => self.wait_alone(attempt, now),
+            let grant = match self.line.try_acquire(Use::Alone) {
+                Some(outcome) => outcome,
+                None => {
+                    let grant = self.wait_alone(attempt, now);
+                    now = Instant::now();
+                    grant
+                }
             };
             if let Some(lease) = self.take_up(grant, Use::Alone, attempt.starting(now), now)? {
                 return Ok(lease);
             }
+            // To find out that it is unfit may have taken a while.
+            now = Instant::now();
         }
     }
 
@@ -252,7 +258,12 @@ impl Lease<'_> {
         let alive = if pool.config.alive_check {
             let share = Deadline::after(now, deadline.left(now) / 2);
             let within = share.min(Deadline::after(now, pool.config.connect_timeout));
-            answers(&mut live.connection, within, now)
+            match answers(&mut live.connection, within, now) {
+                Ok(alive) => alive,
+                // The call had little time; that says nothing of the other connections.
+                Err(e) if e.is_time_out() && !pool.is_silence(&e) => return false,
+                Err(_) => false,
+            }
         } else {
             live.connection.is_quiet()
         };
@@ -273,11 +284,16 @@ pub(super) fn asking_for_nobody() -> Batch<'static> {
     batch
 }
 
-/// A round trip.
-fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+/// A round trip; whether the connection can be used after it.
+fn answers(
+    connection: &mut Connection,
+    deadline: Deadline,
+    now: Instant,
+) -> Result<bool, NetError> {
     let mut batch = asking_for_nobody();
     connection.begin(&batch, now);
-    connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
+    connection.exchange(&mut batch, deadline, Duration::ZERO)?;
+    Ok(connection.is_reusable())
 }
 
 impl Drop for Lease<'_> {

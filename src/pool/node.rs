@@ -251,6 +251,7 @@ impl NodePool {
             Trouble::TimedOut { .. } => {
                 took >= self.config.connect_timeout.min(self.silence).min(NO_HANDSHAKE)
             }
+            Trouble::Hurried => false,
             // The machine has no free port, or no address of the family.
             Trouble::Io(io) if io.kind() == io::ErrorKind::AddrNotAvailable => false,
             _ => !e.is_own_shortage(),

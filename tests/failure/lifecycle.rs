@@ -110,6 +110,30 @@ fn an_idle_socket_answers_for_itself_where_the_alive_check_is_on() {
     assert_eq!(server.commands(), ["get mcpool:alive", "get k"]);
 }
 
+#[test]
+fn an_alive_check_that_a_short_deadline_ended_says_nothing_of_the_other_sockets() {
+    const SOCKETS: usize = 6;
+    let server = TestServer::start().expect("a port");
+    let client = steady(server.address())
+        .alive_check(true)
+        .min_connections(6)
+        .maintenance_interval(Duration::ZERO)
+        .build()
+        .expect("settings");
+    client.warm_up().into_result().expect("opened");
+    // Waiting is the only way to be idle.
+    thread::sleep(Duration::from_millis(1_010));
+    server.fault(Fault::Late(HANG), When::next(1));
+    // Half of it, which the check gets, is not enough to call the server silent.
+    let hurried = client.with_timeout(Duration::from_millis(300)).expect("a time");
+    assert_eq!(hurried.get::<String>("k").expect("another socket serves"), None);
+    for _ in 0..SOCKETS {
+        client.get::<String>("k").expect("read");
+    }
+    let status = status(&client, &server.address());
+    assert_eq!((status.dials, status.connections), (SOCKETS as u64, SOCKETS - 1), "{status:?}");
+}
+
 type Hook = Box<dyn FnMut() + Send>;
 
 /// What the program's logger does when the maintenance thread logs something about a server.

@@ -72,6 +72,8 @@ impl NodePool {
                 }
             };
             let Some(lease) = self.take_up(grant, Use::Shared, attempt.starting(now), now)? else {
+                // To find out that it is unfit may have taken a while.
+                now = Instant::now();
                 continue;
             };
             if !others {
