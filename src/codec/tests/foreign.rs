@@ -60,6 +60,9 @@ fn php_arrays_are_lists_maps_and_structures_as_the_type_wants() {
 
 #[test]
 fn php_scalars_enums_and_bytes_are_read() {
+    let mixed =
+        from_php::<Value>(r#"a:2:{i:0;a:2:{i:0;a:0:{}i:2;i:1;}i:1;a:1:{i:0;a:1:{s:1:"k";i:1;}}}"#);
+    assert_eq!(mixed, json!([{"0": [], "2": 1}, [{"k": 1}]]));
     assert_eq!(from_php::<Option<u8>>("N;"), None);
     assert_eq!(from_php::<Value>("N;"), Value::Null);
     assert!(from_php::<bool>("b:1;"));

@@ -100,6 +100,19 @@ fn no_flags_and_no_bytes_make_a_codec_panic() {
 }
 
 #[test]
+fn an_array_deep_inside_others_is_not_looked_through_again_at_each_of_them() {
+    const FAT: usize = 1_000_000;
+    let deep = "a:1:{i:0;".repeat(120);
+    let fat: String = (0..FAT).map(|i| format!("i:{i};N;")).collect();
+    let text = format!("{deep}a:{FAT}:{{{fat}}}{}", "}".repeat(120));
+    let started = std::time::Instant::now();
+    let codec = transcoder(Codec::PhpMemcached, false);
+    assert!(codec.decode::<Value>(4, &mut text.into_bytes()).is_ok());
+    // Once takes a second or so, a hundred times minutes.
+    assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());
+}
+
+#[test]
 fn deep_nesting_is_an_error_and_no_stack_overflow() {
     let deep = ["[".repeat(100_000), "{\"a\":".repeat(100_000), "a:1:{i:0;".repeat(100_000)];
     for codec in Codec::SHIPPED {

@@ -106,7 +106,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
 
     fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Error> {
         match self.token()? {
-            Token::Array(count) if self.0.is_list(count) => {
+            Token::Array(count) if self.0.is_list() => {
                 self.array(count, |array| visitor.visit_seq(array))
             }
             Token::Array(count) => self.array(count, |array| visitor.visit_map(array)),
@@ -187,7 +187,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.0.skip(0).map_err(broken)?;
+        self.0.skip().map_err(broken)?;
         visitor.visit_unit()
     }
 

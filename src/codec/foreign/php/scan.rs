@@ -22,21 +22,26 @@ pub(super) enum Token<'a> {
 }
 
 /// The bytes that are still to be read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Scanner<'a> {
+    whole: &'a [u8],
     rest: &'a [u8],
+    /// How many arrays were entered.
+    arrays: usize,
+    /// Which of all arrays are lists, in the order in which they are entered; once that is asked for.
+    lists: Option<Vec<bool>>,
 }
 
 /// Whether the bytes are one whole value without objects; nothing is kept of them.
 pub(in crate::codec) fn check(bytes: &[u8]) -> Result<(), Unreadable> {
     let mut scanner = Scanner::new(bytes);
-    scanner.skip(0)?;
+    scanner.skip()?;
     if scanner.rest.is_empty() { Ok(()) } else { Err(malformed("more bytes behind the value")) }
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes }
+        Self { whole: bytes, rest: bytes, arrays: 0, lists: None }
     }
 
     /// The next token.
@@ -65,6 +70,7 @@ impl<'a> Scanner<'a> {
             b'a' => {
                 let count = parse(self.until(b':')?)?;
                 self.expect(b"{")?;
+                self.arrays += 1;
                 Ok(Token::Array(count))
             }
             _ => Err(malformed("a value of no known kind")),
@@ -83,25 +89,46 @@ impl<'a> Scanner<'a> {
         rest.is_some()
     }
 
-    /// Whether the keys of an array that was just entered are 0, 1, 2 and so on.
-    pub(super) fn is_list(mut self, count: usize) -> bool {
-        (0..count).all(|index| {
-            let index = i64::try_from(index).unwrap_or(i64::MAX);
-            self.token().is_ok_and(|key| key == Token::Int(index)) && self.skip(0).is_ok()
-        })
+    /// Whether the keys of the array that was just entered are 0, 1, 2 and so on.
+    ///
+    /// The first question looks through all arrays at once: a look ahead at each would take as often as many as they are deep.
+    pub(super) fn is_list(&mut self) -> bool {
+        let (whole, entered) = (self.whole, self.arrays);
+        let lists = self.lists.get_or_insert_with(|| {
+            let mut lists = Vec::new();
+            // It was checked.
+            _ = Scanner::new(whole).pass(0, &mut |array, is_list| {
+                if lists.len() <= array {
+                    lists.resize(array + 1, true);
+                }
+                if let Some(known) = lists.get_mut(array) {
+                    *known &= is_list;
+                }
+            });
+            lists
+        });
+        entered.checked_sub(1).and_then(|array| lists.get(array)).copied().unwrap_or(true)
     }
 
-    /// Passes over one value that stands this deep.
-    pub(super) fn skip(&mut self, depth: usize) -> Result<(), Unreadable> {
+    /// Passes over one value.
+    pub(super) fn skip(&mut self) -> Result<(), Unreadable> {
+        self.pass(0, &mut |_, _| {})
+    }
+
+    /// Passes over one value that stands this deep; `note` is told of each key whether its array, by number, may be a list.
+    fn pass(&mut self, depth: usize, note: &mut impl FnMut(usize, bool)) -> Result<(), Unreadable> {
         let Token::Array(count) = self.token()? else { return Ok(()) };
         if depth == DEEPEST {
             return Err(malformed("arrays too deep inside each other"));
         }
-        for _ in 0..count {
-            match self.token()? {
-                Token::Int(_) | Token::Bytes(_) => self.skip(depth + 1)?,
-                _ => return Err(malformed("a key that is no integer and no string")),
+        let array = self.arrays - 1;
+        for index in 0..count {
+            let key = self.token()?;
+            if !matches!(key, Token::Int(_) | Token::Bytes(_)) {
+                return Err(malformed("a key that is no integer and no string"));
             }
+            note(array, i64::try_from(index).is_ok_and(|index| key == Token::Int(index)));
+            self.pass(depth + 1, note)?;
         }
         self.close()
     }
