@@ -166,6 +166,8 @@ fn an_explanation_says_what_a_client_would_have_to_be_told() {
         assert!(line.is_some_and(|line| line.contains(said)), "{codec:?}: {line:?}");
     }
     assert!(interop::explain("key", "cache1?wait=1").is_err());
+    let twice = interop::explain("key", ["cache1", "cache2", "cache1"]).unwrap_err().to_string();
+    assert!(twice.contains("cache1") && twice.contains("twice"), "{twice}");
     // Flags 4: a number of pylibmc's, a serialized PHP array.
     let meanings: Vec<_> = explanation.flags(4).into_iter().filter_map(|(_, said)| said).collect();
     assert!(meanings.len() > 2, "{meanings:?}");

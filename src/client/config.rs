@@ -139,13 +139,9 @@ impl Config {
         if servers.is_empty() {
             return Err(Error::config("servers", "at least one is needed"));
         }
-        for (i, server) in servers.iter().enumerate() {
-            server.check()?;
-            let before = servers.get(..i).unwrap_or_default();
-            if before.iter().any(|s| s.name() == server.name() || s.endpoint() == server.endpoint())
-            {
-                return Err(Error::config("servers", format!("`{server}` is there twice")));
-            }
+        servers.iter().try_for_each(Server::check)?;
+        if let Some(server) = Server::repeated(&servers) {
+            return Err(Error::config("servers", format!("`{server}` is there twice")));
         }
         Ok(servers)
     }

@@ -27,8 +27,7 @@ const BYTES: u32 = 4096;
 const BOOLEAN: u32 = 8192;
 const LONG: u32 = 16384;
 
-/// Names of the bits; those of the types in the order in which the client tests them, so that the first
-/// one set says how the bytes are read.
+/// Names of the bits.
 const BITS: [(u32, &str); 15] = [
     (COMPRESSED, "compressed"),
     (SERIALIZED, "serialized Java object"),
@@ -93,13 +92,15 @@ impl Layout for Whalin {
             flags::NONE => Ok(Stored::None),
             _ if unknown_bits(flags) != 0 => Err(Unreadable::UnknownFlags),
             _ if flags & SERIALIZED != 0 => Err(Unreadable::Foreign(Format::Java)),
-            _ => read_type(first_bit(flags), bytes).map_err(Unreadable::Mismatch),
+            // This client sets one bit for the type: another one wrote it, whose numbers mean something else.
+            _ if (flags & !COMPRESSED).count_ones() > 1 => Err(Unreadable::UnknownFlags),
+            _ => read_type(type_bit(flags), bytes).map_err(Unreadable::Mismatch),
         }
     }
 
     fn is_binary(&self, flags: u32) -> bool {
         let texts = COMPRESSED | SERIALIZED | STRING | STRING_BUFFER | STRING_BUILDER | BYTES;
-        unknown_bits(flags) == 0 && first_bit(flags) & !texts != 0
+        unknown_bits(flags) == 0 && type_bit(flags) & !texts != 0
     }
 
     fn meaning(&self, flags: u32) -> Option<String> {
@@ -122,8 +123,8 @@ fn unknown_bits(flags: u32) -> u32 {
     flags & !BITS.iter().fold(0, |all, (bit, _)| all | bit)
 }
 
-/// The type bit that decides, in the client's order; 0 when none is set.
-fn first_bit(flags: u32) -> u32 {
+/// The bit of the type; 0 when none is set.
+fn type_bit(flags: u32) -> u32 {
     BITS.iter().map(|(bit, _)| bit & flags).find(|bit| *bit != 0).unwrap_or(0)
 }
 

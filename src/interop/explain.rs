@@ -10,7 +10,8 @@ use crate::types::{Server, ServerError, ServerList, ToKey};
 /// Tells for one key where each known client would look for it, and what flags mean to each.
 ///
 /// The answer to "why does my PHP not see it": another server, another key, or flags that it reads otherwise.
-/// Nothing is connected to.
+/// Nothing is connected to. Every client's ring is made for it: that takes a millisecond or so, and seconds where weights go
+/// into the thousands.
 ///
 /// ```
 /// use mcpool::interop;
@@ -26,13 +27,16 @@ use crate::types::{Server, ServerError, ServerList, ToKey};
 /// ```
 ///
 /// # Errors
-/// An address that cannot be used. What a single client could not do with the key or the servers is in its [`Home`].
+/// An address that cannot be used, or a server that is there twice. What a single client could not do with the key or the servers is in its [`Home`].
 pub fn explain(
     key: impl ToKey,
     servers: impl Into<ServerList>,
 ) -> Result<Explanation, ServerError> {
     let servers = servers.into().0.into_iter().collect::<Result<Vec<_>, _>>()?;
     servers.iter().try_for_each(Server::check)?;
+    if let Some(server) = Server::repeated(&servers) {
+        return Err(ServerError::new(server.address(), "it is there twice"));
+    }
     let homes = Preset::all().map(|preset| Home::of(preset, &key, &servers)).collect();
     Ok(Explanation { key: key.to_key().bytes.to_vec(), homes })
 }

@@ -18,6 +18,7 @@ const DEFAULT_PORT: u16 = 11211;
 /// |---|---|---|---|
 /// | `Address` | `cache1:11211` | `10.0.0.1:11212` | `unix:/path` |
 /// | `HostPort` | `cache1:11211` | `10.0.0.1:11212` | `/path` |
+/// | `Pecl` | `cache1:11211` | `10.0.0.1:11212` | `unix:///path:0` |
 /// | `Bmemcached` | `cache1:11211_None_None` | `10.0.0.1:11212_None_None` | `/path_None_None` |
 /// | `Short` | `cache1` | `10.0.0.1:11212` | `/path:0` |
 /// | `Twemproxy` | `cache1` | `10.0.0.1:11212` | `/path:` |
@@ -36,6 +37,8 @@ pub enum NameForm {
     Address,
     /// `host:port` without brackets, the path of a unix socket (`host_port`).
     HostPort,
+    /// As the PHP extension memcache (`pecl`): `HostPort` but for unix sockets.
+    Pecl,
     /// As python-binary-memcached without user and password, of servers given with their port (`bmemcached`).
     Bmemcached,
     /// As libmemcached (`short`): without the port if that is 11211.
@@ -60,6 +63,7 @@ impl Named for NameForm {
     const NAMES: &'static [(Self, &'static str)] = &[
         (Self::Address, "address"),
         (Self::HostPort, "host_port"),
+        (Self::Pecl, "pecl"),
         (Self::Bmemcached, "bmemcached"),
         (Self::Short, "short"),
         (Self::Slashed, "slashed"),
@@ -94,7 +98,7 @@ impl NameForm {
         };
         match self {
             Self::Address if place.contains(':') => Some(format!("[{place}]:{port}")),
-            Self::Address | Self::HostPort => Some(format!("{place}:{port}")),
+            Self::Address | Self::HostPort | Self::Pecl => Some(format!("{place}:{port}")),
             Self::Bmemcached => {
                 Self::Address.format(host, ip, port).map(|address| address + "_None_None")
             }
@@ -126,6 +130,7 @@ impl NameForm {
         match self {
             Self::Address => Some(format!("unix:{path}")),
             Self::HostPort => Some(path.to_owned()),
+            Self::Pecl => Some(format!("unix://{path}:0")),
             Self::Bmemcached => Some(format!("{path}_None_None")),
             Self::Short => Some(format!("{path}:0")),
             Self::Slashed => Some(format!("/{path}:0")),
@@ -158,7 +163,7 @@ mod tests {
     #[test]
     fn the_forms_are_as_in_their_table() {
         use NameForm::{
-            Address, Bmemcached, HostPort, Ip, Java, JavaBare, Short, Slashed, Twemproxy,
+            Address, Bmemcached, HostPort, Ip, Java, JavaBare, Pecl, Short, Slashed, Twemproxy,
         };
         for (address, names) in [
             (
@@ -166,6 +171,7 @@ mod tests {
                 [
                     (Address, "cache1:11211"),
                     (HostPort, "cache1:11211"),
+                    (Pecl, "cache1:11211"),
                     (Bmemcached, "cache1:11211_None_None"),
                     (Short, "cache1"),
                     (Twemproxy, "cache1"),
@@ -180,6 +186,7 @@ mod tests {
                 [
                     (Address, "10.0.0.1:11212"),
                     (HostPort, "10.0.0.1:11212"),
+                    (Pecl, "10.0.0.1:11212"),
                     (Bmemcached, "10.0.0.1:11212_None_None"),
                     (Short, "10.0.0.1:11212"),
                     (Twemproxy, "10.0.0.1:11212"),
@@ -194,6 +201,7 @@ mod tests {
                 [
                     (Address, "[::1]:11211"),
                     (HostPort, "::1:11211"),
+                    (Pecl, "::1:11211"),
                     (Bmemcached, "[::1]:11211_None_None"),
                     (Short, "::1"),
                     (Twemproxy, "::1"),
@@ -208,6 +216,7 @@ mod tests {
                 [
                     (Address, "unix:/run/m.sock"),
                     (HostPort, "/run/m.sock"),
+                    (Pecl, "unix:///run/m.sock:0"),
                     (Bmemcached, "/run/m.sock_None_None"),
                     (Short, "/run/m.sock:0"),
                     (Twemproxy, "/run/m.sock:"),

@@ -208,7 +208,7 @@ impl Placement {
             find: Find::Slot,
         },
         KeyHash::Crc32,
-        NameForm::HostPort,
+        NameForm::Pecl,
     );
 
     /// Rendezvous hashing as pymemcache's `HashClient` does it (`rendezvous`): the highest murmur3 of

@@ -98,6 +98,15 @@ impl Server {
         &self.endpoint
     }
 
+    /// The first server that has the name or the address of one before it.
+    pub(crate) fn repeated(servers: &[Self]) -> Option<&Self> {
+        let is_same = |a: &Self, b: &Self| a.name() == b.name() || a.endpoint == b.endpoint;
+        let repeats = |(i, server): &(usize, &Self)| {
+            servers.iter().take(*i).any(|before| is_same(before, server))
+        };
+        servers.iter().enumerate().find(repeats).map(|(_, server)| server)
+    }
+
     /// Checks what the setters could have made wrong.
     pub(crate) fn check(&self) -> Result<(), ServerError> {
         if !(1..=MAX_WEIGHT).contains(&self.weight) {
@@ -262,7 +271,7 @@ pub struct ServerError {
 }
 
 impl ServerError {
-    fn new(address: &str, why: impl Into<String>) -> Self {
+    pub(crate) fn new(address: &str, why: impl Into<String>) -> Self {
         // Whatever stands before the last @ may be a secret.
         let (mask, address) = match address.rsplit_once('@') {
             Some((_, rest)) => ("***@", rest),

@@ -144,7 +144,7 @@ fn foreign_flags_are_text_or_a_typed_error() {
         (2, COMPRESSED_JUNK),
         (8, DecodeErrorKind::JavaObject),
         (16, DecodeErrorKind::Mismatch),
-        (21, DecodeErrorKind::Mismatch),
+        (21, DecodeErrorKind::UnknownFlags),
         (1_073_741_824, DecodeErrorKind::UnknownFlags),
         (u32::MAX, DecodeErrorKind::UnknownFlags),
     ] {
