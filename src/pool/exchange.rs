@@ -27,7 +27,8 @@ pub(crate) struct InFlight<'p, 'b> {
 /// What came of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The replies in the order of the requests; after an error those that are beyond doubt.
+    /// The replies in the order of the requests; after an error those that are beyond doubt, and of a read of keys
+    /// the part that is.
     pub(crate) replies: Vec<Option<Reply>>,
     /// How many requests the kernel took to their last byte: the others were surely not processed.
     pub(crate) sent: usize,
@@ -174,6 +175,10 @@ impl InFlight<'_, '_> {
             self.outcome.sent =
                 requests.clone().take_while(|i| self.batch.sent_whole(*i, sent)).count();
             self.outcome.replies = requests.map(|i| connection.take(i)).collect();
+            let part = error.as_ref().and_then(|_| connection.take_part(&self.batch));
+            if let Some((i, reply)) = part {
+                self.outcome.replies.get_mut(i).map(|slot| slot.replace(reply));
+            }
         }
         match &error {
             None => {
