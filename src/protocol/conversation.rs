@@ -12,7 +12,7 @@ use std::mem;
 /// Replies are matched to requests by their order, and by key where they carry one. A value with the
 /// right key at its place proves that the connection was in step until there. When the peer breaks a
 /// rule, answers up to the last such proof are kept and the others are withdrawn, since each may be
-/// the answer to something else. After a refusal that [leaves the rest in doubt](super::Refusal::ends_conversation)
+/// the answer to something else; of a read under way its whole values stand, each by its own key. After a refusal that [leaves the rest in doubt](super::Refusal::ends_conversation)
 /// the answers before it are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
