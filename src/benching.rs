@@ -1,10 +1,14 @@
 //! Doors for the micro-benches into rooms that are private otherwise; not for use.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::client::Client;
 use crate::codec::Transcoder;
 use crate::protocol::{Batch, Conversation, Limits, Reply, Request, Scratch, StoreVerb};
+use crate::time::Deadline;
 
 /// Appends the value as the default codec stores it; its flags, or `None` when it cannot be stored.
 pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Option<u32> {
@@ -14,6 +18,13 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Option<u32
 /// Reads what [`encode`] made; `None` when it is no `T`.
 pub fn decode<T: DeserializeOwned>(flags: u32, bytes: &mut Vec<u8>) -> Option<T> {
     Transcoder::default().decode(flags, bytes).ok()
+}
+
+/// Takes a connection from the first server's pool and gives it back unused; whether there was one.
+pub fn check_out_and_in(client: &Client) -> bool {
+    let now = Instant::now();
+    let deadline = Deadline::after(now, Duration::from_secs(1));
+    client.router().nodes().first().is_some_and(|node| node.check_out_and_in(deadline, now))
 }
 
 /// Both directions of one connection, without the connection.

@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting or a server address is wrong; the text names it.
+    /// A setting, a server address or a cas token is wrong; the text names it.
     Config,
     /// The key is empty, too long or has illegal bytes; nothing was sent.
     InvalidKey,
@@ -52,7 +52,7 @@ pub enum ErrorKind {
     Decode,
     /// A counter call met a value that is not a decimal number.
     NotANumber,
-    /// The deadline passed while talking to the server.
+    /// The deadline passed while talking to the server, or so soon while connecting that it says nothing of the server.
     Timeout,
     /// The deadline passed while waiting for a connection: all of them were in use.
     PoolExhausted,
@@ -151,6 +151,11 @@ impl Error {
     /// Bytes and flags of a value that could not be decoded, or that is not a number.
     pub fn raw_value(&self) -> Option<(&[u8], u32)> {
         self.0.raw.as_ref().map(|(bytes, flags)| (bytes.as_slice(), *flags))
+    }
+
+    /// What came of it, without its context.
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
     }
 
     /// Whether the deadline passed, in the exchange or while waiting for a connection.

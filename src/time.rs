@@ -41,8 +41,6 @@ pub(crate) struct Attempt {
     pub(crate) share: Share,
     /// Whether that holds for the exchange too; else only for connecting, after which no other node may be asked.
     pub(crate) moves: bool,
-    /// Nodes that have to be connected to after this one, and within the same time.
-    pub(crate) others: u32,
 }
 
 /// A part of the time that is left.
@@ -63,7 +61,7 @@ pub(crate) struct Steps {
 impl Attempt {
     /// The only attempt.
     pub(crate) fn only(call: Deadline) -> Self {
-        Self { call, share: Share::All, moves: false, others: 0 }
+        Self { call, share: Share::All, moves: false }
     }
 
     /// The steps of an attempt whose turn comes at `now`.
@@ -73,14 +71,7 @@ impl Attempt {
             Share::Half => Deadline::after(now, self.call.left(now) / 2),
             Share::Fixed(share) => self.call.min(Deadline::after(now, share)),
         };
-        let connect = match self.others {
-            0 => share,
-            others => {
-                let equal = self.call.left(now) / others.saturating_add(1);
-                share.min(Deadline::after(now, equal))
-            }
-        };
-        Steps { connect, exchange: if self.moves { share } else { self.call } }
+        Steps { connect: share, exchange: if self.moves { share } else { self.call } }
     }
 }
 
@@ -92,11 +83,11 @@ mod tests {
     fn an_attempt_leaves_time_for_the_next_where_there_may_be_one() {
         let now = Instant::now();
         let at = |ms| Deadline::after(now, Duration::from_millis(ms));
-        let attempt = Attempt { call: at(600), share: Share::Half, moves: true, others: 0 };
+        let attempt = Attempt { call: at(600), share: Share::Half, moves: true };
         let steps = attempt.starting(now);
         assert_eq!((steps.connect, steps.exchange), (at(300), at(300)));
-        let steps = Attempt { moves: false, others: 2, ..attempt }.starting(now);
-        assert_eq!((steps.connect, steps.exchange), (at(200), at(600)));
+        let steps = Attempt { moves: false, ..attempt }.starting(now);
+        assert_eq!((steps.connect, steps.exchange), (at(300), at(600)));
         let share = Share::Fixed(Duration::from_millis(700));
         let steps = Attempt { share, ..attempt }.starting(now);
         assert_eq!((steps.connect, steps.exchange), (at(600), at(600)));

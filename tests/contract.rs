@@ -69,6 +69,7 @@ contract! {
         append_and_prepend_say_whether_they_stored
         cas_tells_stored_changed_and_missing_apart
         a_cas_token_of_another_client_is_refused
+        a_cas_token_of_another_key_is_refused
         delete_and_touch_say_whether_there_was_a_value
         a_ttl_is_kept_and_immediate_never_means_never;
     counters:

@@ -15,6 +15,8 @@ mod deadlines;
 mod failover;
 #[path = "failure/lifecycle.rs"]
 mod lifecycle;
+#[path = "failure/many.rs"]
+mod many;
 #[path = "failure/names.rs"]
 mod names;
 #[path = "failure/pool.rs"]

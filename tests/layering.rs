@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("commands", &["types", "time", "stats", "protocol", "codec", "router", "client", "error"]),
     ("testing", &[]),
     ("fuzzing", &["types", "protocol", "codec"]),
-    ("benching", &["protocol", "codec"]),
+    ("benching", &["time", "protocol", "codec", "client"]),
 ];
 
 /// Code lines after which a file has to be split.

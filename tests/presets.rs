@@ -146,6 +146,25 @@ fn an_explanation_says_what_a_client_would_have_to_be_told() {
     let text = explanation.to_string();
     assert!(text.contains("gomemcache                cache"), "{text}");
     assert!(text.contains("PhpMemcached              0 text or bytes, "), "{text}");
+    let row = |codec: &Codec| {
+        let name = format!("{codec:?} ");
+        text.lines().filter(|line| line.starts_with(&name)).count()
+    };
+    for (codec, _) in explanation.flags(0) {
+        assert_eq!(row(&codec), 1, "{codec:?} in {text}");
+    }
+    for preset in Preset::all() {
+        assert_eq!(preset.codec().map_or(1, |codec| row(&codec)), 1, "{preset} in {text}");
+    }
+    for (codec, said) in [
+        (Codec::DalliJson, "32768 JSON"),
+        (Codec::Json, "32768 JSON"),
+        (Codec::Pymemcache, "32784 JSON"),
+        (Codec::PythonBinaryMemcached, "32768 JSON"),
+    ] {
+        let line = text.lines().find(|line| line.starts_with(&format!("{codec:?} ")));
+        assert!(line.is_some_and(|line| line.contains(said)), "{codec:?}: {line:?}");
+    }
     assert!(interop::explain("key", "cache1?wait=1").is_err());
     // Flags 4: a number of pylibmc's, a serialized PHP array.
     let meanings: Vec<_> = explanation.flags(4).into_iter().filter_map(|(_, said)| said).collect();

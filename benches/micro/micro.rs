@@ -7,7 +7,7 @@ mod raw;
 use std::collections::HashMap;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use mcpool::benching::{Wire, decode, encode};
+use mcpool::benching::{Wire, check_out_and_in, decode, encode};
 use mcpool::{Client, Placement, Ttl};
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,19 @@ mod ring {
     #[divan::bench(args = [3, 100])]
     fn native(bencher: Bencher, servers: usize) {
         place(bencher, Placement::Native, servers);
+    }
+}
+
+/// One node's pool, by one thread.
+mod pool {
+    use super::*;
+
+    /// Takes an idle connection and gives it back; the look at the clock is in it.
+    #[divan::bench]
+    fn checkout(bencher: Bencher) {
+        let client = Client::new(peer::start(VALUE)).expect("a client");
+        client.get_raw(KEY).expect("an answer: now there is a connection");
+        bencher.bench_local(|| assert!(check_out_and_in(black_box(&client))));
     }
 }
 

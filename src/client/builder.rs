@@ -253,7 +253,8 @@ impl ClientBuilder {
     /// Told once of each failed call, on the caller's thread, with nothing locked (default none; Whalin's `errorHandler`).
     ///
     /// A call for many keys tells its first error, a call with one result a server the error of each that failed.
-    /// It may use the client: it is not told of the calls that it makes itself.
+    /// It may use the client: it is not told of the calls that it makes itself. A panic in it comes out of the
+    /// failed call, whose result is lost; connections, places and other callers are not concerned.
     pub fn observer(mut self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.config.observer = Some(Observer::new(observer));
         self

@@ -233,7 +233,6 @@ impl Codec {
     }
 
     /// All but [`Codec::Custom`], for those who try each.
-    #[cfg(any(test, feature = "_fuzzing"))]
     pub(crate) const SHIPPED: [Self; 16] = [
         Self::Json,
         Self::Whalin,

@@ -56,9 +56,9 @@ impl Codec {
 }
 
 /// The numbers that some client gives to a type; combinations of bits are left out.
-const KNOWN_SOMEWHERE: [u32; 25] = [
+const KNOWN_SOMEWHERE: [u32; 26] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600,
-    0x700, 0x800, 0x1000, 0x2000, 0x4000, 0x8000,
+    0x700, 0x800, 0x1000, 0x2000, 0x4000, 0x8000, 0x8010,
 ];
 
 #[cfg(test)]
@@ -102,6 +102,7 @@ mod tests {
             "2 an integer",
             "4 an integer",
             "16 text or bytes",
+            "32784 JSON",
             "+8 compressed with zlib",
         ];
         assert_eq!(legend, expected);

@@ -1,5 +1,6 @@
 //! Reads of one key.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::mem;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -26,11 +27,35 @@ pub struct Item<T> {
     pub flags: u32,
 }
 
-/// The version of a value, and the server that said so: a cas goes to no other.
+/// The version of a key's value, and the server that said so: a cas is for no other key and goes to no other server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CasToken {
     pub(super) unique: u64,
     pub(super) server: Arc<str>,
+    /// Of the key as it was sent.
+    key: u64,
+}
+
+impl<T> Item<T> {
+    /// The same for the key that was sent.
+    pub(super) fn of(mut self, key: &[u8]) -> Self {
+        self.cas.key = key_hash(key);
+        self
+    }
+}
+
+impl CasToken {
+    /// Whether it was read for this key, given as it is sent.
+    pub(super) fn is_of(&self, key: &[u8]) -> bool {
+        self.key == key_hash(key)
+    }
+}
+
+/// Enough to tell a mistake from a match: keys that meet in it are seldom, and the server judges those.
+fn key_hash(key: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(key);
+    hasher.finish()
 }
 
 impl Client {
@@ -84,7 +109,7 @@ impl Client {
             || None,
             |call| {
                 let found = self.read(call, &Request::Get { keys: &[call.key], cas: true })?;
-                Ok(found.map(|(value, v, node)| self.item(value, &v, node)))
+                Ok(found.map(|(value, v, node)| self.item(value, &v, node).of(call.key)))
             },
         )
     }
@@ -240,9 +265,10 @@ impl Client {
         Error::from(e).with_server(&self.router().name(node))
     }
 
-    /// A value with its token.
+    /// A value with its token, which is for no key yet.
     pub(super) fn item<T>(&self, value: T, v: &Value, node: usize) -> Item<T> {
-        let cas = CasToken { unique: v.cas.unwrap_or(0), server: self.router().name(node) };
+        let (unique, server) = (v.cas.unwrap_or(0), self.router().name(node));
+        let cas = CasToken { unique, server, key: 0 };
         Item { value, cas, flags: v.flags }
     }
 }

@@ -46,9 +46,14 @@ impl Client {
         T: DeserializeOwned,
         K: ToKey,
     {
-        self.read_many(keys, true, |v, node| {
+        let read = self.read_many(keys, true, |v, node| {
             let value = self.decoded(v, node)?;
             Ok(self.item(value, v, node))
+        });
+        // Each answer may serve several spellings of a key; the token is for the one that was sent.
+        read.map(|key, item: Item<T>| match self.wire(key.to_key()) {
+            Ok(wire) => item.of(wire.as_bytes()),
+            Err(_) => item,
         })
     }
 

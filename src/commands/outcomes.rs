@@ -87,6 +87,15 @@ impl<K: ToKey, T> MultiGet<K, T> {
         Self(Outcomes::new(entries))
     }
 
+    /// The same with every value found put through `change`.
+    pub(super) fn map(self, change: impl Fn(&K, T) -> T) -> Self {
+        let entries = self.0.entries.into_iter().map(|(key, result)| {
+            let result = result.map(|found| found.map(|value| change(&key, value)));
+            (key, result)
+        });
+        Self::new(entries.collect())
+    }
+
     /// The value of one key; `None` for a miss, a failure, and a key that was not asked for.
     pub fn get(&self, key: impl ToKey) -> Option<&T> {
         self.0.outcome(key)?.as_ref().ok()?.as_ref()

@@ -154,7 +154,8 @@ impl Client {
     /// It goes only to the server that gave the token, and is not sent again once its last byte went out.
     ///
     /// # Errors
-    /// As [`set`](Self::set), and [`ErrorKind::Config`] for a token of a server that this client does not have.
+    /// As [`set`](Self::set), and [`ErrorKind::Config`] for a token that was read for another key, or of a server that this client does not
+    /// have: neither `Changed` nor `Missing` would be true of the key then. Nothing is sent.
     ///
     /// ```
     /// # let server = mcpool::testing::TestServer::start()?;
@@ -180,6 +181,12 @@ impl Client {
             &key,
             || CasOutcome::Missing,
             |call| {
+                if !token.is_of(call.key) {
+                    return Err(Error::new(
+                        ErrorKind::Config,
+                        "the token was read for another key",
+                    ));
+                }
                 let node = self.router().nodes().iter().position(|n| *n.name() == token.server);
                 let node = node.ok_or_else(|| {
                     let why = format!(

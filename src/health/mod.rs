@@ -87,6 +87,11 @@ impl Health {
         self.flag.load(Ordering::Relaxed) != DOWN
     }
 
+    /// Whether nothing counts against the node. One relaxed load.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.flag.load(Ordering::Relaxed) == CLEAR
+    }
+
     /// Asks to use the node. With `may_probe` one caller at a time is let through to a node whose back-off is over.
     pub(crate) fn gate(&self, now: Instant, may_probe: bool) -> Gate {
         if self.is_up() {

@@ -69,24 +69,17 @@ impl Explanation {
         self.homes.iter().find(|home| home.preset == preset)
     }
 
-    /// The codecs of all clients, each with what some flags say to it: `None` where it does not know them.
+    /// Every codec but [`Codec::Raw`], which looks at no flags, each with what some flags say to it: `None` where it does not know them.
     ///
     /// [`Codec::legend`] has all that a codec knows.
     pub fn flags(&self, flags: u32) -> Vec<(Codec, Option<String>)> {
-        let codecs = self.codecs().into_iter();
-        codecs.map(|codec| (codec.clone(), codec.meaning(flags))).collect()
+        codecs().map(|codec| (codec.clone(), codec.meaning(flags))).collect()
     }
+}
 
-    /// Each codec once.
-    fn codecs(&self) -> Vec<Codec> {
-        let mut codecs = Vec::<Codec>::new();
-        for codec in self.homes.iter().filter_map(|home| home.preset.codec()) {
-            if codecs.iter().all(|known| known.name() != codec.name()) {
-                codecs.push(codec);
-            }
-        }
-        codecs
-    }
+/// Every codec to which flags say something.
+fn codecs() -> impl Iterator<Item = Codec> {
+    Codec::SHIPPED.into_iter().filter(|codec| codec.name() != Codec::Raw.name())
 }
 
 impl Home {
@@ -147,7 +140,7 @@ impl fmt::Display for Explanation {
             }
         }
         writeln!(f, "\n{:26}flags", "values of")?;
-        for codec in self.codecs() {
+        for codec in codecs() {
             let meanings: Vec<_> = codec.legend().iter().map(ToString::to_string).collect();
             writeln!(f, "{:26}{}", codec.name(), meanings.join(", "))?;
         }

@@ -20,6 +20,8 @@ pub(crate) struct NetError {
 pub(crate) enum Trouble {
     /// The deadline passed; the peer had been silent for this long.
     TimedOut { silent: Duration },
+    /// The caller's deadline passed while connecting, too soon to say anything of the peer.
+    Hurried,
     /// The peer closed the connection.
     Eof,
     /// The system reported an error.
@@ -39,6 +41,7 @@ impl NetError {
     pub(crate) fn again(&self, sent: bool) -> Self {
         let trouble = match &self.trouble {
             Trouble::TimedOut { silent } => Trouble::TimedOut { silent: *silent },
+            Trouble::Hurried => Trouble::Hurried,
             Trouble::Eof => Trouble::Eof,
             Trouble::Io(e) => Trouble::Io(match e.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
@@ -50,9 +53,16 @@ impl NetError {
         Self { phase: self.phase, trouble, sent }
     }
 
+    /// Takes back what a time-out says of the peer: the time was too short for it.
+    pub(crate) fn hurried(&mut self) {
+        if self.is_time_out() {
+            self.trouble = Trouble::Hurried;
+        }
+    }
+
     /// Whether the deadline ended it.
     pub(crate) fn is_time_out(&self) -> bool {
-        matches!(self.trouble, Trouble::TimedOut { .. })
+        matches!(self.trouble, Trouble::TimedOut { .. } | Trouble::Hurried)
     }
 
     /// Whether the connection was lost, rather than the peer silent or wrong.
@@ -89,7 +99,9 @@ impl From<NetError> for Error {
             Trouble::TimedOut { .. } if dial => {
                 Self::new(ErrorKind::ServerDown, "no answer in time")
             }
-            Trouble::TimedOut { .. } => Self::new(ErrorKind::Timeout, "the deadline passed"),
+            Trouble::TimedOut { .. } | Trouble::Hurried => {
+                Self::new(ErrorKind::Timeout, "the deadline passed")
+            }
             Trouble::Eof => {
                 Self::new(ErrorKind::ConnectionLost, "the server closed the connection")
             }

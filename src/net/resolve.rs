@@ -50,32 +50,52 @@ impl Resolver {
         Self { name: Arc::new(name), spawn }
     }
 
-    /// The name's addresses now, or the last known ones when the answer is not there by `deadline`.
-    pub(crate) fn addresses(&self, deadline: Deadline) -> Result<Arc<[SocketAddr]>, Unresolved> {
-        let seen = {
-            let mut state = self.name.state.lock();
-            let idle = !std::mem::replace(&mut state.running, true);
-            let seen = state.answers;
-            drop(state);
-            if idle {
-                let name = self.name.clone();
-                (self.spawn)(Box::new(move || name.look_up()));
-            }
-            seen
-        };
+    /// Starts a look-up, unless one is under way.
+    pub(crate) fn ask(&self) -> LookUp<'_> {
         let mut state = self.name.state.lock();
-        while state.answers == seen {
-            if self.name.answered.wait_until(&mut state, deadline.instant()).timed_out() {
-                break;
-            }
+        let idle = !std::mem::replace(&mut state.running, true);
+        let seen = state.answers;
+        drop(state);
+        if idle {
+            let name = self.name.clone();
+            (self.spawn)(Box::new(move || name.look_up()));
+        }
+        LookUp { name: &self.name, seen }
+    }
+}
+
+/// A look-up whose answer is awaited.
+#[derive(Debug)]
+pub(crate) struct LookUp<'r> {
+    name: &'r Name,
+    /// How many answers there were before.
+    seen: u64,
+}
+
+impl LookUp<'_> {
+    /// The name's addresses, once they are here; with `now` what is known, the last good ones if need be.
+    pub(crate) fn answer(&self, now: bool) -> Option<Result<Arc<[SocketAddr]>, Unresolved>> {
+        let state = self.name.state.lock();
+        if state.answers == self.seen && !now {
+            return None;
         }
         if !state.good.is_empty() {
-            return Ok(state.good.clone());
+            return Some(Ok(state.good.clone()));
         }
-        Err(match &state.error {
+        Some(Err(match &state.error {
             Some(error) => Unresolved::Failed(error.clone()),
             None => Unresolved::Late,
-        })
+        }))
+    }
+
+    /// Waits for the answer, until `deadline` at most.
+    pub(crate) fn wait(&self, deadline: Deadline) {
+        let mut state = self.name.state.lock();
+        while state.answers == self.seen {
+            if self.name.answered.wait_until(&mut state, deadline.instant()).timed_out() {
+                return;
+            }
+        }
     }
 }
 
@@ -106,10 +126,22 @@ impl std::fmt::Debug for Resolver {
     }
 }
 
+impl std::fmt::Debug for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.host)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    fn addresses(resolver: &Resolver, by: Deadline) -> Result<Arc<[SocketAddr]>, Unresolved> {
+        let look_up = resolver.ask();
+        look_up.wait(by);
+        look_up.answer(true).expect("asked for now")
+    }
 
     fn soon() -> Deadline {
         Deadline::after(Instant::now(), Duration::from_secs(20))
@@ -119,8 +151,8 @@ mod tests {
     fn a_name_is_resolved_by_the_worker() {
         let spawn: Spawn = Arc::new(|job| drop(std::thread::spawn(job)));
         let resolver = Resolver::new("localhost", 7, spawn);
-        let addresses = resolver.addresses(soon()).expect("localhost");
-        assert!(addresses.iter().all(|a| a.ip().is_loopback() && a.port() == 7), "{addresses:?}");
+        let found = addresses(&resolver, soon()).expect("localhost");
+        assert!(found.iter().all(|a| a.ip().is_loopback() && a.port() == 7), "{found:?}");
     }
 
     #[test]
@@ -128,7 +160,7 @@ mod tests {
         let resolver = Resolver::new("localhost", 7, Arc::new(drop));
         let started = Instant::now();
         let deadline = Deadline::after(started, Duration::from_millis(30));
-        assert!(matches!(resolver.addresses(deadline), Err(Unresolved::Late)));
+        assert!(matches!(addresses(&resolver, deadline), Err(Unresolved::Late)));
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 
@@ -141,9 +173,10 @@ mod tests {
             jobs.recv().expect("first look-up")();
             jobs
         });
-        let first = resolver.addresses(soon()).expect("answered");
+        let first = addresses(&resolver, soon()).expect("answered");
         let jobs = worker.join().expect("worker");
-        let again = resolver.addresses(Deadline::after(Instant::now(), Duration::from_millis(20)));
+        let again =
+            addresses(&resolver, Deadline::after(Instant::now(), Duration::from_millis(20)));
         assert_eq!(again.expect("the last good ones"), first);
         assert_eq!(jobs.len(), 1, "a new look-up was asked for");
     }
@@ -152,6 +185,6 @@ mod tests {
     fn a_name_that_does_not_exist_says_so() {
         let spawn: Spawn = Arc::new(|job| job());
         let resolver = Resolver::new("no-such-host.invalid", 7, spawn);
-        assert!(matches!(resolver.addresses(soon()), Err(Unresolved::Failed(_))));
+        assert!(matches!(addresses(&resolver, soon()), Err(Unresolved::Failed(_))));
     }
 }

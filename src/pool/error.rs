@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::blame::Fall;
 use crate::error::{Error, ErrorKind, Fate, Phase};
 use crate::net::{NetError, Trouble};
 
@@ -10,8 +11,8 @@ use crate::net::{NetError, Trouble};
 pub(crate) enum PoolError {
     /// The deadline passed while every connection was in use.
     Exhausted,
-    /// The node is down; nothing was tried.
-    Down,
+    /// The node is down, since it failed so; nothing was tried.
+    Down(Option<Fall>),
     /// The client was closed.
     Closed,
     /// The pool belongs to the parent of this process; the client makes the child its own.
@@ -49,7 +50,11 @@ impl From<PoolError> for Error {
                 Self::new(ErrorKind::PoolExhausted, "every connection was in use")
                     .with_phase(Phase::Wait)
             }
-            PoolError::Down => Self::new(ErrorKind::ServerDown, "the server is down"),
+            PoolError::Down(None) => Self::new(ErrorKind::ServerDown, "the server is down"),
+            PoolError::Down(Some(Fall { why, ago })) => {
+                let detail = format!("the server is down (last failure {ago:.1?} ago: {why})");
+                Self::new(ErrorKind::ServerDown, detail)
+            }
             PoolError::Closed => Self::new(ErrorKind::Closed, "the client was closed"),
             PoolError::Forked => {
                 Self::new(ErrorKind::ServerDown, "the connections belong to the parent process")

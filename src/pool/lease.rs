@@ -7,7 +7,7 @@ use super::line::Use;
 use super::node::{NodeLine, NodePool};
 use super::permits::Permit;
 use super::ticket::{Denied, Grant};
-use crate::net::Connection;
+use crate::net::{Connection, Dialing};
 use crate::protocol::{Batch, Request, Scratch};
 use crate::time::{Attempt, Deadline, Steps};
 
@@ -57,20 +57,6 @@ impl NodePool {
         }
     }
 
-    /// As [`Self::lease`], without waiting for other callers: `None` when every connection is in use.
-    pub(super) fn try_lease(
-        &self,
-        attempt: Attempt,
-        now: Instant,
-    ) -> Result<Option<Lease<'_>>, PoolError> {
-        while let Some(grant) = self.line.try_acquire(Use::Alone) {
-            if let Some(lease) = self.take_up(grant, Use::Alone, attempt.starting(now), now)? {
-                return Ok(Some(lease));
-            }
-        }
-        Ok(None)
-    }
-
     /// Makes a lease of a grant; `None` when the connection turned out to be unfit.
     pub(super) fn take_up(
         &self,
@@ -90,11 +76,7 @@ impl NodePool {
                 }
                 Ok(lease.is_fit(steps.exchange, now).then_some(lease))
             }
-            Ok(Grant::Dial) => {
-                let mut lease = self.dial(steps.connect, how)?;
-                lease.until = steps.exchange;
-                Ok(Some(lease))
-            }
+            Ok(Grant::Dial) => Ok(Some(self.dial(steps.connect, how)?.within(steps.exchange))),
             Err(denied) => Err(self.denied(denied)),
         }
     }
@@ -110,46 +92,94 @@ impl NodePool {
             // In a forked child nobody came, since the parent's threads are not there.
             Denied::Late if !self.process.is_current() => PoolError::Forked,
             Denied::Late => PoolError::late(),
-            Denied::Down => PoolError::Down,
+            Denied::Down => self.down(Instant::now()),
             Denied::Closed => PoolError::Closed,
         }
     }
 
     /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
     pub(super) fn dial(&self, deadline: Deadline, how: Use) -> Result<Lease<'_>, PoolError> {
+        let mut connecting = self.connect(deadline, how)?;
+        loop {
+            match connecting.advance() {
+                Some(end) => return end,
+                None => connecting.dialing.wait(),
+            }
+        }
+    }
+
+    /// Starts to open a connection, having been granted the right to.
+    pub(super) fn connect(
+        &self,
+        deadline: Deadline,
+        how: Use,
+    ) -> Result<Connecting<'_>, PoolError> {
         if !self.process.is_current() {
             return Err(PoolError::Forked);
         }
         let right = DialRight { line: &self.line, how, used: false };
         // The line counts permits as r2d2 does, and r2d2 gets each back before the line hears of it.
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
-        let (started, generation) = (Instant::now(), self.generation());
-        match self.dialer.dial(deadline) {
+        Ok(Connecting {
+            pool: self,
+            dialing: self.dialer.dial(deadline),
+            rights: Some((permit, right)),
+            started: Instant::now(),
+            generation: self.generation(),
+            deadline,
+        })
+    }
+}
+
+/// A connection that is being opened; dropped before its end it counts as a failed dial that nobody is to blame for.
+#[derive(Debug)]
+pub(super) struct Connecting<'p> {
+    pool: &'p NodePool,
+    pub(super) dialing: Dialing<'p>,
+    /// The permit goes back before the right to dial.
+    rights: Option<(Permit, DialRight<'p>)>,
+    started: Instant,
+    generation: u64,
+    deadline: Deadline,
+}
+
+impl<'p> Connecting<'p> {
+    /// Does what can be done without waiting; the end of it comes once.
+    pub(super) fn advance(&mut self) -> Option<Result<Lease<'p>, PoolError>> {
+        let end = self.dialing.advance()?;
+        let (permit, right) = self.rights.take()?;
+        let (pool, how) = (self.pool, right.how);
+        Some(match end {
             Ok(stream) => {
                 let now = Instant::now();
-                self.stats().dials.one();
+                pool.stats().dials.one();
                 let live = Box::new(Opened {
-                    connection: Connection::new(stream, self.limits, now),
+                    connection: Connection::new(stream, pool.limits, now),
                     _permit: permit,
-                    generation: self.generation(),
-                    expires: Deadline::after(now, self.lifetime()).instant(),
+                    generation: pool.generation(),
+                    expires: Deadline::after(now, pool.lifetime()).instant(),
                     used: now,
                     proven: false,
                     scratch: Scratch::default(),
                 });
                 right.used();
-                Ok(Lease { pool: self, live: Some(live), how, since: now, until: deadline })
+                Ok(Lease { pool, live: Some(live), how, since: now, until: self.deadline })
             }
-            Err(e) => {
+            Err(mut e) => {
                 drop(permit);
                 drop(right);
-                if generation == self.generation() && self.is_nodes_fault(&e, started.elapsed()) {
-                    self.dial_failed();
+                let nodes_fault = pool.is_nodes_fault(&e, self.started.elapsed());
+                if nodes_fault && self.generation == pool.generation() {
+                    pool.dial_failed(&e);
                 }
-                log::debug!("{}: connecting failed: {e:?}", self.name());
+                // Where others could not connect either, it is the server again.
+                if !nodes_fault && pool.health.is_clear() {
+                    e.hurried();
+                }
+                log::debug!("{}: connecting failed: {e:?}", pool.name());
                 Err(PoolError::Net(e))
             }
-        }
+        })
     }
 }
 
@@ -164,6 +194,14 @@ impl NodePool {
             drop(live);
             self.line.lost(how);
         }
+    }
+}
+
+#[cfg(feature = "_fuzzing")]
+impl NodePool {
+    /// Takes a connection and gives it back unused; whether there was one.
+    pub(crate) fn check_out_and_in(&self, deadline: Deadline, now: Instant) -> bool {
+        self.lease(Attempt::only(deadline), now).map(|lease| lease.finish(now)).is_ok()
     }
 }
 
@@ -188,6 +226,12 @@ impl Lease<'_> {
         if let Some(live) = self.live.take() {
             self.pool.put_back(live, self.how, now);
         }
+    }
+
+    /// Sets when its exchange has to have ended.
+    pub(super) fn within(mut self, until: Deadline) -> Self {
+        self.until = until;
+        self
     }
 
     /// Hands the connection to whoever will see to it that it goes back.
@@ -222,10 +266,16 @@ impl Lease<'_> {
 /// A key that nobody stores; a miss says that the server is alive, and so does any other whole answer.
 const NOBODY: &[u8] = b"mcpool:alive";
 
-/// A round trip: the server answers a `get`, which also every proxy knows. Some hang up on `version`.
-pub(super) fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+/// What a live server answers, and so does every proxy: a `get`. Some hang up on `version`.
+pub(super) fn asking_for_nobody() -> Batch<'static> {
     let mut batch = Batch::new();
     batch.push(&Request::Get { keys: &[NOBODY], cas: false });
+    batch
+}
+
+/// A round trip.
+fn answers(connection: &mut Connection, deadline: Deadline, now: Instant) -> bool {
+    let mut batch = asking_for_nobody();
     connection.begin(&batch, now);
     connection.exchange(&mut batch, deadline, Duration::ZERO).is_ok() && connection.is_reusable()
 }
@@ -240,6 +290,7 @@ impl Drop for Lease<'_> {
 }
 
 /// The right to dial; dropped unused it counts as a failed dial, also when dialling panics.
+#[derive(Debug)]
 struct DialRight<'p> {
     line: &'p NodeLine,
     how: Use,

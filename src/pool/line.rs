@@ -156,6 +156,13 @@ impl<C, R, A> Line<C, R, A> {
         ticket.abandon().unwrap_or(Turn::Denied(Denied::Late))
     }
 
+    /// Waits no longer: takes the ticket out of the line. What has come for it meanwhile is for its holder to use or to pass on.
+    pub(crate) fn leave(&self, how: Use, ticket: &Arc<Ticket<C, R, A>>) -> Option<Turn<C, A>> {
+        // Turns are brought under the lock: after this, none comes.
+        self.state.lock().waiters(how).retain(|(_, waiting)| !Arc::ptr_eq(waiting, ticket));
+        ticket.take()
+    }
+
     /// Takes those out who share, as long as `more` wants another: to the one who has a connection for them.
     pub(crate) fn take_along(
         &self,

@@ -1,11 +1,12 @@
 //! The maintenance thread of a client: tends every node at an interval and probes those that are down.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::flight::{InFlight, drive};
 use super::node::NodePool;
 use super::wake::Wake;
 
@@ -50,11 +51,7 @@ impl Maintenance {
                 for_each(nodes, |node| node.tend(now));
                 next_pass = now.checked_add(interval).unwrap_or(now + FAR);
             }
-            for_each(nodes, |node| {
-                if node.next_probe().is_some_and(|at| at <= Instant::now()) {
-                    node.probe(Instant::now());
-                }
-            });
+            let _ = catch_unwind(AssertUnwindSafe(|| probe(nodes, next_pass)));
             // Apart from the probes, so that one that panics has its next in time.
             let mut due = next_pass.min(now + FAR);
             let mut open = false;
@@ -64,6 +61,45 @@ impl Maintenance {
             });
             if !open || self.wakes.recv_deadline(due) == Err(RecvTimeoutError::Disconnected) {
                 return;
+            }
+        }
+    }
+}
+
+/// Probes nodes as they are due for it, until `end` or until nothing is under way: one that hangs keeps no other waiting.
+fn probe(nodes: &[Weak<NodePool>], end: Instant) {
+    let nodes: Vec<_> = nodes.iter().filter_map(Weak::upgrade).collect();
+    let (mut probed, mut flights) = (Vec::new(), Vec::new());
+    // Whoever dropped the client wants the connections closed.
+    let is_wanted = || nodes.iter().all(|node| !node.is_closed() && Arc::strong_count(node) > 1);
+    while is_wanted() && Instant::now() < end {
+        let mut wake = end;
+        for (i, node) in nodes.iter().enumerate() {
+            if probed.contains(&i) {
+                continue;
+            }
+            let now = Instant::now();
+            match node.next_probe() {
+                Some(due) if due <= now => {
+                    if let Some(flight) = node.begin_probe(now) {
+                        probed.push(i);
+                        flights.push(flight);
+                    }
+                }
+                Some(due) => wake = wake.min(due),
+                None => {}
+            }
+        }
+        if flights.is_empty() {
+            return;
+        }
+        drive(&mut flights, Some(wake));
+        for i in (0..flights.len()).rev() {
+            if flights.get(i).is_some_and(InFlight::is_over) {
+                let (node, flight) = (probed.swap_remove(i), flights.swap_remove(i));
+                if let Some(node) = nodes.get(node) {
+                    node.end_probe(&flight.into_outcome());
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::blame::Blame;
 use super::config::PoolConfig;
 use super::crowd::Crowd;
 use super::error::PoolError;
@@ -59,6 +60,7 @@ pub(crate) struct NodePool {
     silence: Duration,
     pub(super) config: PoolConfig,
     pub(super) health: Health,
+    pub(super) blame: Blame,
     pub(super) line: NodeLine,
     pub(super) patience: Patience,
     pub(super) permits: Permits,
@@ -94,6 +96,7 @@ impl NodePool {
             silence: SILENCE.min(io_timeout / 2),
             config: config.clone(),
             health: Health::new(health, seed),
+            blame: Blame::default(),
             line: Line::new(max, max_dials, Crowd::new(share, processors)),
             patience: Patience::default(),
             permits: Permits::new(config.max_connections, worker, deadline)?,
@@ -144,9 +147,14 @@ impl NodePool {
             Gate::Up | Gate::Probe => Ok(()),
             Gate::Down { .. } => {
                 self.stats.turned_away.one();
-                Err(if self.is_closed() { PoolError::Closed } else { PoolError::Down })
+                Err(if self.is_closed() { PoolError::Closed } else { self.down(now) })
             }
         }
+    }
+
+    /// What it is to a call that the node is down.
+    pub(super) fn down(&self, now: Instant) -> PoolError {
+        PoolError::Down(self.blame.seen(now))
     }
 
     /// Lets a node back in that `failback(false)` keeps out, or that is waiting for its next probe.
@@ -162,14 +170,22 @@ impl NodePool {
     }
 
     /// Counts a connection that the node did not let come about.
-    pub(super) fn dial_failed(&self) {
-        self.tell(self.judge_dial());
+    pub(super) fn dial_failed(&self, e: &NetError) {
+        self.tell(self.judge_dial(e));
     }
 
     /// As [`Self::dial_failed`]; what came of it is left to be [told](Self::tell).
-    pub(super) fn judge_dial(&self) -> Option<Transition> {
+    pub(super) fn judge_dial(&self, e: &NetError) -> Option<Transition> {
         self.stats.failed_dials.one();
-        self.act(self.health.failed(Instant::now(), Failure::Dial))
+        self.failed(Failure::Dial, e)
+    }
+
+    /// Counts a failure against the node and keeps what it was.
+    fn failed(&self, failure: Failure, e: &NetError) -> Option<Transition> {
+        let now = Instant::now();
+        // Before anyone can be turned away because of it.
+        self.blame.put(now, e);
+        self.act(self.health.failed(now, failure))
     }
 
     /// Tells the log of a failed exchange; as [`Self::tell`], with nothing in hand.
@@ -185,16 +201,14 @@ impl NodePool {
         match e.trouble {
             // The node went down since, or was restarted: what was begun before says nothing of it as it is now.
             _ if generation != self.generation() => None,
-            _ if self.is_silence(e) => {
-                self.act(self.health.failed(Instant::now(), Failure::Silence))
-            }
+            _ if self.is_silence(e) => self.failed(Failure::Silence, e),
             // One that worked before was closed while it lay idle, or the server was restarted: the others went with it.
             _ if proven && e.is_lost() => {
                 self.retire(generation);
                 None
             }
             // A server that hangs up on fresh connections is as good as one that refuses them.
-            _ if e.is_lost() => self.judge_dial(),
+            _ if e.is_lost() => self.judge_dial(e),
             _ => None,
         }
     }

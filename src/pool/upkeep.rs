@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::lease::{IDLE_CHECK, Live, answers};
+use super::flight::{InFlight, Outcome};
+use super::lease::{IDLE_CHECK, Live, asking_for_nobody};
 use super::line::Use;
 use super::node::NodePool;
 use crate::health::{Failure, Gate};
@@ -58,28 +59,21 @@ impl NodePool {
         self.health.next_probe()
     }
 
-    /// Asks a down node for a key that nobody stores, once its back-off is over.
-    pub(super) fn probe(&self, now: Instant) {
+    /// Begins to ask a down node for a key that nobody stores, once its back-off is over.
+    pub(super) fn begin_probe(&self, now: Instant) -> Option<InFlight<'_, 'static>> {
         if self.health.is_up() || self.health.gate(now, true) != Gate::Probe {
-            return;
+            return None;
         }
         let deadline = Deadline::after(now, self.config.connect_timeout);
-        let alive = match self.lease(Attempt::only(deadline), now) {
-            Ok(mut lease) => {
-                let alive = lease.connection().is_some_and(|c| answers(c, deadline, now));
-                if alive {
-                    lease.finish(now);
-                }
-                alive
-            }
-            // A dial that fails has already been counted.
-            Err(PoolError::Net(_)) => return,
-            Err(_) => false,
-        };
-        self.note(if alive {
-            self.health.succeeded()
-        } else {
-            self.health.failed(Instant::now(), Failure::Silence)
-        });
+        Some(self.begin(asking_for_nobody(), Attempt::only(deadline)))
+    }
+
+    /// Counts what came of it; an answer was counted when it came.
+    pub(super) fn end_probe(&self, outcome: &Outcome) {
+        if outcome.error.is_some() && self.health.next_probe().is_some() {
+            let now = Instant::now();
+            self.blame.put_text(now, "no answer to a probe");
+            self.note(self.health.failed(now, Failure::Silence));
+        }
     }
 }

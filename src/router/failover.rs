@@ -38,13 +38,13 @@ pub(super) enum Next {
 pub(super) fn next(verb: Verb, error: &PoolError, again: bool) -> Next {
     let harmless = verb.is_repeatable() || error.fate() == Fate::NotApplied;
     match error {
-        PoolError::Down => Next::MoveOn,
+        PoolError::Down(_) => Next::MoveOn,
         PoolError::Exhausted | PoolError::Closed | PoolError::Forked => Next::GiveUp,
         PoolError::Net(_) if !harmless => Next::GiveUp,
         PoolError::Net(e) if e.is_own_shortage() => Next::GiveUp,
         PoolError::Net(e) if e.is_dial() => Next::MoveOn,
         PoolError::Net(e) => match &e.trouble {
-            Trouble::TimedOut { .. } => Next::MoveOn,
+            Trouble::TimedOut { .. } | Trouble::Hurried => Next::MoveOn,
             Trouble::Violation(Violation::ValueTooLarge { .. }) => Next::GiveUp,
             // The server has not hung up and may still come to the first copy, after a later write of the same caller.
             Trouble::Violation(_) | Trouble::Doubt if e.sent && !verb.is_read() => Next::GiveUp,
@@ -93,7 +93,7 @@ mod tests {
             net(Phase::Connect, Trouble::Io(std::io::ErrorKind::ConnectionRefused.into()), false);
         assert_eq!(next(Verb::Incr, &refused, false), Next::MoveOn);
         assert_eq!(next(Verb::Incr, &net(Phase::Write, Trouble::Eof, false), false), Next::Repeat);
-        assert_eq!(next(Verb::Incr, &PoolError::Down, false), Next::MoveOn);
+        assert_eq!(next(Verb::Incr, &PoolError::Down(None), false), Next::MoveOn);
     }
 
     #[test]

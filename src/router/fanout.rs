@@ -1,16 +1,12 @@
 //! Requests of many keys: grouped by node, all nodes working at once, each key with its own outcome.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::failover::{Next, next};
 use super::{Answer, Router, Target, Timing, out_of_time};
 use crate::error::{Error, Fate, Phase};
-use crate::pool::{self, InFlight, Outcome, PoolError, drive, drive_for};
+use crate::pool::{self, InFlight, Outcome, PoolError, drive};
 use crate::protocol::{Batch, Reply, Verb};
-use crate::time::{Attempt, Deadline};
-
-/// While some batches are under way and others wait for a connection, those are looked at again after this.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// How the requests of one node are put together and its replies taken apart.
 pub(crate) trait Shape<'a> {
@@ -102,84 +98,66 @@ impl Router {
             progress: vec![Progress::default(); targets.len()],
             outcomes: targets.iter().map(|_| None).collect(),
         };
-        let mut pending: Vec<usize> = (0..targets.len()).collect();
-        while !pending.is_empty() {
-            pending = run.round(&pending);
-            // What goes out again keeps its order: of two stores of one key the later has to stay.
-            pending.sort_unstable();
+        let mut due: Vec<usize> = (0..targets.len()).collect();
+        let mut open = Open::default();
+        loop {
+            run.launch(&mut due, &mut open);
+            if open.flights.is_empty() {
+                break;
+            }
+            drive(&mut open.flights, None);
+            run.land(&mut open, &mut due);
         }
         run.outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(out_of_time()))).collect()
     }
 }
 
 impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
-    /// One attempt for every pending item; returns those that need another.
-    fn round(&mut self, pending: &[usize]) -> Vec<usize> {
-        let now = Instant::now();
-        let mut left = Vec::new();
-        let groups = self.group(pending, now, &mut left);
-        let has_next = groups.iter().flat_map(|(_, items)| items).any(|i| self.has_next(*i));
-        let attempt = self.router.attempt(self.shape.verb(), has_next, self.timing.deadline);
-        let mut open = Open::default();
-        let mut waiting = Vec::new();
-        for (others, (node, items)) in (0..groups.len()).rev().zip(groups) {
-            // A node that cannot be connected to must leave time for those behind it.
-            let attempt = Attempt { others: u32::try_from(others).unwrap_or(u32::MAX), ..attempt };
-            let start = Start { node, batch: self.shape.batch(&items), items };
-            waiting.extend(self.start(start, attempt, &mut open, &mut left));
-        }
-        let now = Instant::now();
-        let deadline = attempt.starting(now).exchange;
-        while !waiting.is_empty() && !deadline.passed(Instant::now()) {
-            let pause = deadline.min(Deadline::after(Instant::now(), PAUSE));
-            if !drive_for(&mut open.flights, pause, now) {
-                // Whoever waits for a connection holds none, so that callers never wait for each other in a circle.
-                self.wait_and_start(waiting.remove(0), attempt, &mut open, &mut left);
+    /// Starts a batch for each node that items are due for, unless it has one under way: those items stay due.
+    fn launch(&mut self, due: &mut Vec<usize>, open: &mut Open<'r, 'a>) {
+        let router = self.router;
+        while !due.is_empty() {
+            // What goes out again keeps its order: of two stores of one key the later has to stay.
+            due.sort_unstable();
+            let (held, free) = self.hold(std::mem::take(due), open);
+            for (node, items) in self.group(&free, Instant::now(), due) {
+                let has_next = items.iter().any(|item| self.has_next(*item));
+                let attempt = router.attempt(self.shape.verb(), has_next, self.timing.deadline);
+                if let Some(pool) = router.nodes.get(node) {
+                    let flight = pool.begin(self.shape.batch(&items), attempt);
+                    open.groups.push((node, items));
+                    open.flights.push(flight);
+                }
             }
-            // Others may have given a connection back meanwhile.
-            for start in std::mem::take(&mut waiting) {
-                waiting.extend(self.start(start, attempt, &mut open, &mut left));
+            // Some nodes may have turned their items away; those may go on to others at once.
+            let is_all = due.is_empty();
+            due.extend(held);
+            if is_all {
+                return;
             }
         }
-        left.extend(waiting.into_iter().flat_map(|start| start.items));
-        drive(&mut open.flights, deadline, now);
-        for ((node, items), flight) in open.groups.into_iter().zip(open.flights) {
-            self.ended(node, &items, flight.into_outcome(), &mut left);
-        }
-        left
     }
 
-    /// Sends a node's batch if a connection can be had without waiting for another caller; else gives it back.
-    fn start<'b>(
-        &mut self,
-        start: Start<'b>,
-        attempt: Attempt,
-        open: &mut Open<'r, 'b>,
-        left: &mut Vec<usize>,
-    ) -> Option<Start<'b>> {
-        let router = self.router;
-        let Start { node, items, batch } = start;
-        match router.nodes.get(node)?.try_begin(batch, attempt, Instant::now()) {
-            Ok(Ok(flight)) => open.add(node, items, flight),
-            Ok(Err(batch)) => return Some(Start { node, items, batch }),
-            Err(error) => self.refused(node, &items, error, left),
+    /// Parts the items whose node has a batch under way from the others.
+    fn hold(&self, due: Vec<usize>, open: &Open<'r, 'a>) -> (Vec<usize>, Vec<usize>) {
+        if open.groups.is_empty() {
+            return (Vec::new(), due);
         }
-        None
+        let is_held = |item: &usize| {
+            let node = self.node_of(*item);
+            open.groups.iter().any(|(busy, _)| Some(*busy) == node)
+        };
+        due.into_iter().partition(is_held)
     }
 
-    /// Waits for a connection and sends a node's batch.
-    fn wait_and_start<'b>(
-        &mut self,
-        start: Start<'b>,
-        attempt: Attempt,
-        open: &mut Open<'r, 'b>,
-        left: &mut Vec<usize>,
-    ) {
-        let router = self.router;
-        let Some(pool) = router.nodes.get(start.node) else { return };
-        match pool.begin(start.batch, attempt, Instant::now()) {
-            Ok(flight) => open.add(start.node, start.items, flight),
-            Err(error) => self.refused(start.node, &start.items, error, left),
+    /// Takes the batches that are over out of those under way, and gives their items what came of them.
+    fn land(&mut self, open: &mut Open<'r, 'a>, due: &mut Vec<usize>) {
+        for i in (0..open.flights.len()).rev() {
+            if open.flights.get(i).is_some_and(InFlight::is_over) {
+                let (node, items) = open.groups.swap_remove(i);
+                let flight = open.flights.swap_remove(i);
+                self.ended(node, &items, flight.into_outcome(), due);
+            }
         }
     }
 
@@ -251,14 +229,13 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
         if unsent.is_empty() && in_doubt.is_empty() {
             return;
         }
-        let mut error = error.unwrap_or_else(|| pool::in_doubt(true));
-        error.sent = false;
-        let mut error = PoolError::Net(error);
-        let unsent_verdict = self.verdict(&error);
-        if let PoolError::Net(e) = &mut error {
-            e.sent = true;
-        }
-        let doubt_verdict = self.verdict(&error);
+        let mut error = error.unwrap_or_else(|| PoolError::Net(pool::in_doubt(true)));
+        let [unsent_verdict, doubt_verdict] = [false, true].map(|sent| {
+            if let PoolError::Net(e) = &mut error {
+                e.sent = sent;
+            }
+            self.verdict(&error)
+        });
         let error = Error::from(error);
         self.failed(node, &unsent, unsent_verdict, &error, left);
         self.failed(node, &in_doubt, doubt_verdict, &error, left);
@@ -338,23 +315,9 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     }
 }
 
-/// A node's batch that is to be sent.
-struct Start<'b> {
-    node: usize,
-    items: Vec<usize>,
-    batch: Batch<'b>,
-}
-
 /// The batches under way, with the node and the items of each.
 #[derive(Default)]
 struct Open<'p, 'b> {
     groups: Vec<(usize, Vec<usize>)>,
     flights: Vec<InFlight<'p, 'b>>,
-}
-
-impl<'p, 'b> Open<'p, 'b> {
-    fn add(&mut self, node: usize, items: Vec<usize>, flight: InFlight<'p, 'b>) {
-        self.groups.push((node, items));
-        self.flights.push(flight);
-    }
 }

@@ -160,9 +160,16 @@ impl<T: ToKey + ?Sized> ToKey for &T {
 pub enum KeyError {
     /// No bytes at all.
     Empty,
-    /// More than 250 bytes, counted after prefix and encoding.
+    /// More than 250 bytes, counted after prefix, encoding and [`LongKeys`](crate::LongKeys).
     TooLong {
         /// The length reached, in bytes.
+        len: usize,
+        /// The length that the program gave, in bytes.
+        given: usize,
+    },
+    /// A prefix that leaves no room for a key.
+    PrefixTooLong {
+        /// Its length in bytes.
         len: usize,
     },
     /// A space, a control character or DEL, which would end or split the command line.
@@ -178,11 +185,15 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the key is empty; it needs a byte at least"),
-            Self::TooLong { len } => {
-                write!(
-                    f,
-                    "the key has {len} bytes with its prefix, {MAX_KEY} are allowed; shorten or hash it"
-                )
+            Self::TooLong { len, given } => {
+                write!(f, "the key has {given} bytes, ")?;
+                if len != given {
+                    write!(f, "{len} as it would be sent, ")?;
+                }
+                write!(f, "{MAX_KEY} are allowed; shorten or hash it")
+            }
+            Self::PrefixTooLong { len } => {
+                write!(f, "the prefix has {len} bytes, {} are allowed: a key follows", MAX_KEY - 1)
             }
             Self::IllegalByte { byte, at } => write!(
                 f,

@@ -35,6 +35,9 @@ pub(crate) struct KeyRules {
 impl KeyRules {
     /// Checks that the prefix is legal and leaves room for at least one byte of key.
     pub(crate) fn check_prefix(&self) -> Result<(), KeyError> {
+        if self.prefix.len() >= MAX_KEY {
+            return Err(KeyError::PrefixTooLong { len: self.prefix.len() });
+        }
         Self { prefix: self.prefix.clone(), ..Self::default() }.wire(b"k").map(drop)
     }
 
@@ -66,7 +69,7 @@ impl KeyRules {
             wire.push(&digested(&whole, !self.prefix.is_empty()));
         }
         if wire.len > MAX_KEY {
-            return Err(KeyError::TooLong { len: wire.len });
+            return Err(KeyError::TooLong { len: wire.len, given: key.len() });
         }
         checked(wire.as_bytes())?;
         Ok(wire)
@@ -128,7 +131,7 @@ impl WireKey {
 #[inline]
 pub(crate) fn checked(key: &[u8]) -> Result<&[u8], KeyError> {
     if key.len() > MAX_KEY {
-        return Err(KeyError::TooLong { len: key.len() });
+        return Err(KeyError::TooLong { len: key.len(), given: key.len() });
     }
     if key.is_empty() {
         return Err(KeyError::Empty);
@@ -175,13 +178,32 @@ mod tests {
         wire
     }
 
+    fn too_long(len: usize, given: usize) -> Result<String, KeyError> {
+        Err(KeyError::TooLong { len, given })
+    }
+
+    #[test]
+    fn a_key_that_is_too_long_is_told_with_the_length_that_was_given() {
+        for (len, given, start) in [
+            (251, 251, "the key has 251 bytes, 250 are allowed"),
+            (251, 247, "the key has 247 bytes, 251 as it would be sent, 250 are allowed"),
+        ] {
+            let text = KeyError::TooLong { len, given }.to_string();
+            assert!(text.starts_with(start), "{text}");
+        }
+        let prefixed = |len| KeyRules { prefix: vec![b'p'; len], ..KeyRules::default() };
+        assert_eq!(prefixed(249).check_prefix(), Ok(()));
+        let error = prefixed(250).check_prefix().expect_err("no room for a key").to_string();
+        assert_eq!(error, "the prefix has 250 bytes, 249 are allowed: a key follows");
+    }
+
     #[test]
     fn plain_keys_go_out_as_they_are_up_to_250_bytes() {
         let rules = KeyRules::default();
         assert_eq!(wire(&rules, "user:42"), Ok("user:42".to_owned()));
         assert_eq!(wire(&rules, &"k".repeat(250)), Ok("k".repeat(250)));
-        assert_eq!(wire(&rules, &"k".repeat(251)), Err(KeyError::TooLong { len: 251 }));
-        assert_eq!(wire(&rules, &"k".repeat(100_000)), Err(KeyError::TooLong { len: 100_000 }));
+        assert_eq!(wire(&rules, &"k".repeat(251)), too_long(251, 251));
+        assert_eq!(wire(&rules, &"k".repeat(100_000)), too_long(100_000, 100_000));
         assert_eq!(wire(&rules, "grün"), Ok("grün".to_owned()));
     }
 
@@ -200,7 +222,7 @@ mod tests {
     fn a_prefix_counts_toward_the_limit_and_does_not_hide_an_empty_key() {
         let rules = KeyRules { prefix: b"app:".to_vec(), ..KeyRules::default() };
         assert_eq!(wire(&rules, "k"), Ok("app:k".to_owned()));
-        assert_eq!(wire(&rules, &"k".repeat(247)), Err(KeyError::TooLong { len: 251 }));
+        assert_eq!(wire(&rules, &"k".repeat(247)), too_long(251, 247));
         assert_eq!(wire(&rules, ""), Err(KeyError::Empty));
     }
 
@@ -226,8 +248,8 @@ mod tests {
     #[test]
     fn a_long_key_is_measured_in_characters_and_what_is_left_in_bytes() {
         let rules = KeyRules { long: LongKeys::Md5, ..KeyRules::default() };
-        assert_eq!(wire(&rules, &"é".repeat(250)), Err(KeyError::TooLong { len: 500 }));
-        assert_eq!(wire(&rules, &"é".repeat(251)), Err(KeyError::TooLong { len: 2 * 212 + 37 }));
+        assert_eq!(wire(&rules, &"é".repeat(250)), too_long(500, 500));
+        assert_eq!(wire(&rules, &"é".repeat(251)), too_long(2 * 212 + 37, 502));
         let mixed = "k".repeat(230) + &"é".repeat(21);
         let wired = wire(&rules, &mixed).expect("212 letters and a digest");
         assert!(wired.starts_with(&("k".repeat(212) + ":md5:")) && wired.len() == 249, "{wired}");

@@ -39,6 +39,30 @@ pub(crate) fn cas_tells_stored_changed_and_missing_apart(stand: &Stand) {
     assert_eq!(client.get::<u32>("k").unwrap(), None);
 }
 
+pub(crate) fn a_cas_token_of_another_key_is_refused(stand: &Stand) {
+    let client = stand.client();
+    for key in ["a", "b"] {
+        client.set(key, "v", Ttl::NEVER).unwrap();
+    }
+    let one = client.gets::<String>("a").unwrap().unwrap().cas;
+    let of_many = client.gets_many::<String, _>(["a"]).get("a").unwrap().cas.clone();
+    assert_eq!(one, of_many);
+    for token in [&one, &of_many] {
+        for key in ["b", "nobody's"] {
+            let error = client.cas(key, "w", Ttl::NEVER, token).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Config);
+            assert!(error.to_string().contains("the token was read for another key"), "{error}");
+        }
+    }
+    assert_eq!(client.get::<String>("b").unwrap().as_deref(), Some("v"));
+    let prefixed = client.with_prefix("pre:").unwrap();
+    prefixed.set("k", "v", Ttl::NEVER).unwrap();
+    let token = prefixed.gets::<String>("k").unwrap().unwrap().cas;
+    assert!(client.cas("k", "w", Ttl::NEVER, &token).is_err(), "another key by its prefix");
+    let outcome = client.cas("pre:k", "w", Ttl::NEVER, &token).unwrap();
+    assert_eq!(outcome, CasOutcome::Stored, "the same key on the wire");
+}
+
 pub(crate) fn a_cas_token_of_another_client_is_refused(stand: &Stand) {
     let client = stand.client();
     client.set("k", &1, Ttl::NEVER).unwrap();

@@ -37,7 +37,7 @@ fn a_bad_key_is_shown_with_what_is_wrong_with_it() {
     let client = client(&server);
     let long = "k".repeat(251);
     let shown = format!(
-        "get \"{}…\" failed while preparing the request after TIME: the key has 251 bytes with its prefix, \
+        "get \"{}…\" failed while preparing the request after TIME: the key has 251 bytes, \
          250 are allowed; shorten or hash it",
         "k".repeat(80)
     );

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcpool::testing::{Fault, When};
-use mcpool::{ErrorKind, Failover, Phase, Ttl};
+use mcpool::{ErrorKind, Failover, NodeState, Phase, Ttl};
 
 use crate::support::blackhole::blackhole;
 use crate::support::clients::{hasty, key_on, keys_on, steady};
@@ -99,9 +99,19 @@ fn a_server_that_cannot_be_reached_is_told_with_the_reason() {
     let down = hasty(server.as_str()).build().unwrap();
     until("it is known to be down", || down.get::<String>("k").unwrap_err().phase().is_none());
     let error = down.get::<String>("k").unwrap_err();
-    let text = "get \"k\" on SERVER failed after TIME: the server is down; \
-                check that memcached runs there; the server is probed again by itself";
-    tells(&error, &server, &told(None, text));
+    let began = "the server is down (last failure ";
+    let cause = format!(" ago: {refused}); check that memcached runs there");
+    let text = error.to_string();
+    assert!(text.contains(began) && text.contains(&cause), "{text}");
+    assert_eq!((error.kind(), error.phase()), (ErrorKind::ServerDown, None));
+    let swallowing = blackhole();
+    let client = lone(&swallowing.address()).build().unwrap();
+    let hasty = client.with_timeout(Duration::from_millis(10)).unwrap();
+    let error = hasty.get::<String>("k").unwrap_err();
+    assert_eq!((error.kind(), error.phase()), (ErrorKind::Timeout, Some(Phase::Connect)));
+    let text = error.to_string();
+    assert!(text.contains("while connecting") && text.contains("the deadline passed"), "{text}");
+    assert_eq!(hasty.status().servers[0].state, NodeState::Up, "it says nothing of the server");
     let hole = blackhole();
     let client = lone(&hole.address()).connect_timeout(Duration::from_millis(50)).build().unwrap();
     let error = client.get::<String>("k").unwrap_err();

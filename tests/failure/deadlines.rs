@@ -63,12 +63,15 @@ impl Dead {
     }
 }
 
-/// A token that a server of the dead one's name gave out.
-fn token() -> CasToken {
+/// For each key a token that a server of the dead one's name gave out.
+fn tokens(keys: &[String]) -> Vec<CasToken> {
     let server = TestServer::start().expect("a port");
     let client = Client::new(format!("{}?name={VICTIM}", server.address())).expect("settings");
-    client.set("k", "v", Ttl::NEVER).expect("stored");
-    client.gets::<String>("k").expect("read").expect("there").cas
+    let token = |key: &String| {
+        client.set(key, "v", Ttl::NEVER).expect("stored");
+        client.gets::<String>(key).expect("read").expect("there").cas
+    };
+    keys.iter().map(token).collect()
 }
 
 /// Keys of the dead server, one for each call.
@@ -78,11 +81,10 @@ fn keys(client: &Client) -> Vec<String> {
 
 /// Runs every call at once, each on its own thread, and gives each call's name, errors and time.
 fn every_call(client: &Client, keys: &[String]) -> Vec<(&'static str, Vec<Error>, Duration)> {
-    let token = token();
+    let tokens = tokens(keys);
     let more = &keys_on(client, VICTIM, "m").take(3).collect::<Vec<_>>();
     thread::scope(|scope| {
-        let single = SINGLE.iter().zip(keys).map(|(call, key)| {
-            let token = &token;
+        let single = SINGLE.iter().zip(keys).zip(&tokens).map(|((call, key), token)| {
             let run = move || (call.run)(client, key, token).err().into_iter().collect();
             (call.name, scope.spawn(move || timed(run)))
         });

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 
@@ -78,6 +79,40 @@ fn a_slow_observer_of_one_keeps_nobody_waiting() {
         word.send(()).expect("it waits for it");
         done(hasty).expect_err("too late");
     });
+}
+
+#[test]
+fn a_panic_of_an_observer_reaches_its_own_caller_only() {
+    let scene = Scene::new(|b| b.observer(|_| panic!("a bug in the program")));
+    let panics = |call: &mut dyn FnMut()| {
+        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("it comes out of the call");
+        assert_eq!(panic.downcast_ref(), Some(&"a bug in the program"));
+    };
+    let refused = || Fault::Reply("SERVER_ERROR no\r\n".into());
+    thread::scope(|scope| {
+        let late = Fault::Late(PATIENCE);
+        let first = scene.occupy(scope, |s| s.fault(late, When::next(1).verb("delete")));
+        let hasty = scene.client.with_timeout(BRIEF).expect("a handle");
+        let hasty = scene.gather(scope, move |_| {
+            catch_unwind(AssertUnwindSafe(|| hasty.delete("nobody"))).is_err()
+        });
+        let count = scene.gather(scope, |c| c.incr("n", 1));
+        scene.release(first).expect("answered");
+        assert!(done(hasty), "it comes out of the call that shares a connection, too");
+        scene.server.hurry();
+        assert_eq!(done(count).expect("counted"), Some(2));
+    });
+    // One connection is all there is: a lost one would leave these waiting.
+    for _ in 0..3 {
+        scene.server.fault(refused(), When::next(1));
+        panics(&mut || drop(scene.client.get_raw("k")));
+        panics(&mut || drop(scene.client.get_many::<u32, _>(["n", "", "m"])));
+        scene.server.fault(refused(), When::next(1));
+        panics(&mut || drop(scene.client.version()));
+        assert_eq!(scene.client.get::<u32>("n").expect("read"), Some(2));
+    }
+    let status = scene.client.status();
+    assert_eq!((status.servers[0].connections, status.servers[0].waiting), (1, 0));
 }
 
 thread_local! {

@@ -208,7 +208,7 @@ impl Conductor<'_> {
         // Before its place is free: whoever takes that should know.
         let life = self.pool.judge_answers(train.newly_arrived());
         let change = match e.is_dial() {
-            true => self.pool.judge_dial(),
+            true => self.pool.judge_dial(e),
             false => self.pool.judge(train.live.proven, train.live.generation, e),
         };
         let mine = train.fail(self.seat, e);

@@ -19,14 +19,13 @@ impl Raw {
     pub fn connect(server: &str) -> Result<Self> {
         let stream = TcpStream::connect(server)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, request: Vec::new(), reply: vec![0; 128 << 10] })
+        Ok(Self::over(stream))
     }
 
-    /// The same, but looking for each reply again and again, yielding, in place of waiting for it; for small requests.
-    pub fn polling(server: &str) -> Result<Self> {
-        let raw = Self::connect(server)?;
-        raw.stream.set_nonblocking(true)?;
-        Ok(raw)
+    /// Over a socket of the caller's; on one that does not block it looks for each reply again and again, yielding, and
+    /// takes small requests only.
+    pub fn over(stream: TcpStream) -> Self {
+        Self { stream, request: Vec::new(), reply: vec![0; 128 << 10] }
     }
 
     /// Reads a value into `value`, which is emptied first; `false` when there is none.

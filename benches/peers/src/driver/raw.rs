@@ -23,8 +23,16 @@ impl Floor {
     }
 
     pub(super) fn polling(servers: Vec<String>) -> Self {
-        Self { servers, connect: Raw::polling }
+        Self { servers, connect: polling }
     }
+}
+
+/// A socket that is asked for each reply until it has it.
+fn polling(server: &str) -> std::io::Result<Raw> {
+    let stream = TcpStream::connect(server)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(Raw::over(stream))
 }
 
 impl Peer for Floor {
