@@ -759,6 +759,7 @@ fn of_a_read_without_an_end_whole_values_and_lines_are_kept() {
         (format!("{sorry}WAT\r\n"), None),
         (format!("{a}WAT\r\n"), Some((vec![0], None, 0, None))),
         (format!("{a}END\r\nWAT\r\n"), Some((vec![0], None, 0, None))),
+        (format!("{a}{sorry}WAT\r\n"), Some((vec![0], None, 0, None))),
         (format!("{sorry}{b}WAT\r\n"), Some((vec![120], Some(0..100), 100, None))),
         (format!("{a}{a}"), Some((vec![0], None, 0, None))),
         // A value that is too large has its key, too.
