@@ -64,6 +64,10 @@ fn hear(requests: &[Request<'_, '_>], stream: &[u8], step: usize) -> (Vec<Option
     for reply in replies.iter().flatten() {
         check(reply, stream.len());
     }
+    if let Some((i, part)) = conversation.take_part(&batch) {
+        assert!(replies.get(i).is_some_and(Option::is_none), "a part of a reply that is whole");
+        check(&part, stream.len());
+    }
     (replies, conversation.reusable())
 }
 

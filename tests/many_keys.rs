@@ -68,3 +68,105 @@ fn a_silent_server_does_not_keep_keys_waiting_for_another_servers_busy_connectio
         assert_eq!(busy.join().unwrap().unwrap(), None);
     });
 }
+
+/// The keys `k0` and up, of which `k0`, `k2`, `k4` … have their own name as value.
+fn half_stored(server: &TestServer, client: &Client, keys: usize) -> Vec<String> {
+    let keys: Vec<String> = (0..keys).map(|i| format!("k{i}")).collect();
+    let stored = client.set_many(keys.iter().step_by(2).map(|key| (key, key)), Ttl::NEVER);
+    stored.into_result().expect("stored");
+    server.clear_events();
+    keys
+}
+
+fn with_timeout(server: &TestServer, timeout: Duration) -> Client {
+    let builder = Client::builder().servers(server.address()).timeout(timeout);
+    builder.max_value_bytes(1000).build().expect("a client")
+}
+
+/// How each key came out: its value, `-` for a miss, or its error's kind; by both reads, which must agree.
+fn outcomes(client: &Client, keys: &[String], fault: impl Fn()) -> Vec<String> {
+    let tell = |outcome: Result<Option<String>, mcpool::ErrorKind>| match outcome {
+        Ok(Some(value)) => value,
+        Ok(None) => "-".to_owned(),
+        Err(kind) => format!("{kind:?}"),
+    };
+    let kind = |e: &mcpool::Error| e.kind();
+    fault();
+    let plain = client.get_many::<String, _>(keys);
+    let plain = plain.outcomes().iter().map(|(_, o)| o.as_ref().map_err(kind).cloned());
+    let plain: Vec<_> = plain.map(tell).collect();
+    fault();
+    let with_tokens = client.gets_many::<String, _>(keys);
+    let with_tokens = with_tokens.outcomes().iter().map(|(_, outcome)| {
+        outcome.as_ref().map(|found| found.as_ref().map(|v| v.value.clone())).map_err(kind)
+    });
+    assert_eq!(with_tokens.map(tell).collect::<Vec<_>>(), plain);
+    plain
+}
+
+/// What [`outcomes`] says of keys that are answered as they are stored.
+fn right(keys: &[String]) -> Vec<String> {
+    let half = |(i, key): (usize, &String)| if i % 2 == 0 { key.clone() } else { "-".to_owned() };
+    keys.iter().enumerate().map(half).collect()
+}
+
+#[test]
+fn keys_answered_before_the_server_fell_silent_keep_their_values_and_misses() {
+    let server = TestServer::start().expect("a server");
+    let client = with_timeout(&server, Duration::from_millis(500));
+    // They go out as two lines, of which the second is not answered.
+    let keys = half_stored(&server, &client, 150);
+    let found = outcomes(&client, &keys, || {
+        server.clear_faults();
+        server.fault(Fault::Hang, When::always().after(1));
+    });
+    assert_eq!(found[..100], right(&keys)[..100]);
+    assert!(found[100..].iter().all(|outcome| outcome == "Timeout"), "{found:?}");
+}
+
+#[test]
+fn values_that_came_before_the_connection_broke_are_kept_and_only_the_others_asked_for_again() {
+    let server = TestServer::start().expect("a server");
+    let client = with_timeout(&server, Duration::from_secs(20));
+    let keys = half_stored(&server, &client, 6);
+    // Behind the first value, before the end of the second.
+    let cut = || server.fault(Fault::CloseAfter(32), When::next(1));
+    assert_eq!(outcomes(&client, &keys, cut), right(&keys));
+    let asked = |event: Event| match event {
+        Event::Command { line, .. } => Some(line),
+        _ => None,
+    };
+    let asked: Vec<String> = server.events().into_iter().filter_map(asked).collect();
+    let again = ["get k0 k1 k2 k3 k4 k5", "get k1 k2 k3 k4 k5"];
+    assert_eq!(asked[..2], again);
+    assert_eq!(asked[2..], again.map(|line| line.replace("get", "gets")));
+    server.fault(Fault::CloseAfter(32), When::always().verb("get"));
+    let lost = client.get_many::<String, _>(&keys);
+    // The second attempt brings the next one.
+    assert_eq!(["k0", "k2"].map(|key| lost.get(key).map(String::as_str)), [Some("k0"), Some("k2")]);
+    assert_eq!(lost.failures().count(), 4);
+}
+
+#[test]
+fn a_value_too_large_to_be_read_is_the_error_of_its_own_key() {
+    let server = TestServer::start().expect("a server");
+    let client = with_timeout(&server, Duration::from_secs(20));
+    let keys = half_stored(&server, &client, 150);
+    let mut expected = right(&keys);
+    for large in [0, 3, 4, 77, 99, 100, 149] {
+        server.put(&keys[large], "x".repeat(1001), 0);
+        expected[large] = "ValueTooLarge".to_owned();
+    }
+    assert_eq!(outcomes(&client, &keys, || {}), expected);
+}
+
+#[test]
+fn keys_answered_in_front_of_garbage_keep_their_values_and_no_miss_is_believed_without_proof() {
+    let server = TestServer::start().expect("a server");
+    let client = with_timeout(&server, Duration::from_secs(20));
+    let keys = half_stored(&server, &client, 6);
+    for garbage in ["VALUE k0 0 2 1\r\nk0\r\nWAT\r\n", "WAT\r\n", "END\r\nWAT\r\n"] {
+        let lie = || server.fault(Fault::Reply(garbage.into()), When::next(1));
+        assert_eq!(outcomes(&client, &keys, lie), right(&keys), "{garbage}");
+    }
+}

@@ -117,7 +117,7 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
         mut give: impl FnMut(usize, Part),
     ) {
         match (Part::of(replies.into_iter().next().flatten(), 0, sent), items) {
-            (Part::Reply(Reply::Values(hits)), _) => spread(items, *hits, give),
+            (Part::Reply(Reply::Values(hits)), _) => spread(items, *hits, sent, give),
             (part, [item]) => give(*item, part),
             // A refusal, and having no reply, is each key's.
             (part, _) => items.iter().for_each(|item| give(*item, part.clone())),
@@ -125,13 +125,19 @@ impl<'a> Shape<'a> for Gets<'_, 'a> {
     }
 }
 
-/// Hits and refusals to the items they belong to; the others are misses.
-fn spread(items: &[usize], mut hits: Hits, mut give: impl FnMut(usize, Part)) {
+/// Hits and refusals to the items they belong to; the others are misses, as far as the answer goes.
+fn spread(items: &[usize], mut hits: Hits, sent: usize, mut give: impl FnMut(usize, Part)) {
     // They have come in this order, but for a proxy that asked several servers.
     hits.values.sort_unstable_by_key(|value| value.index);
     let without = |at: u32| match hits.refused.iter().find(|(range, _)| range.contains(&at)) {
         Some((_, refusal)) => Part::Reply(Reply::Refused(refusal.clone())),
-        None => Part::Reply(Reply::Value(None)),
+        None => match hits.rest {
+            Some(rest) if at >= rest.from => match rest.too_large {
+                Some(key) if key != at => Part::Aside,
+                _ => Part::of(None, 0, sent),
+            },
+            _ => Part::Reply(Reply::Value(None)),
+        },
     };
     let mut items = (0..).zip(items);
     for value in hits.values {

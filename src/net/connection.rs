@@ -169,6 +169,11 @@ impl Connection {
         self.conversation.take(i)
     }
 
+    /// Takes what is known of the first reply that is not complete, after an error, with the place of its request.
+    pub(crate) fn take_part(&mut self, batch: &Batch<'_>) -> Option<(usize, Reply)> {
+        self.conversation.take_part(batch)
+    }
+
     /// How many bytes of the batch the kernel took.
     pub(crate) fn sent(&self) -> usize {
         self.sent

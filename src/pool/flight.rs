@@ -38,7 +38,8 @@ enum Stage<'p> {
 /// What came of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The replies in the order of the requests; after an error those that are beyond doubt.
+    /// The replies in the order of the requests; after an error those that are beyond doubt, and of a read of keys
+    /// the part that is.
     pub(crate) replies: Vec<Option<Reply>>,
     /// How many requests the kernel took to their last byte: the others were surely not processed.
     pub(crate) sent: usize,
@@ -122,6 +123,10 @@ impl<'p> InFlight<'p, '_> {
             self.outcome.sent =
                 requests.clone().take_while(|i| self.batch.sent_whole(*i, sent)).count();
             self.outcome.replies = requests.map(|i| connection.take(i)).collect();
+            let part = error.as_ref().and_then(|_| connection.take_part(&self.batch));
+            if let Some((i, reply)) = part {
+                self.outcome.replies.get_mut(i).map(|slot| slot.replace(reply));
+            }
         }
         let Some(e) = error else {
             lease.finish(now);

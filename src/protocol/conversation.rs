@@ -12,7 +12,7 @@ use std::mem;
 /// Replies are matched to requests by their order, and by key where they carry one. A value with the
 /// right key at its place proves that the connection was in step until there. When the peer breaks a
 /// rule, answers up to the last such proof are kept and the others are withdrawn, since each may be
-/// the answer to something else. After a refusal that [leaves the rest in doubt](super::Refusal::ends_conversation)
+/// the answer to something else; of a read under way its whole values stand, each by its own key. After a refusal that [leaves the rest in doubt](super::Refusal::ends_conversation)
 /// the answers before it are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
@@ -98,6 +98,14 @@ impl Conversation {
         self.replies.get_mut(i)?.take()
     }
 
+    /// What is known of the first reply that is not complete, once the exchange has failed: the part of a read of
+    /// keys that is beyond doubt, with the place of its request.
+    pub(crate) fn take_part(&mut self, batch: &Batch<'_>) -> Option<(usize, Reply)> {
+        let i = self.replies.len();
+        let sent = batch.sent(i).filter(|sent| sent.verb.reads_keys())?;
+        Some((i, self.part.give_up(sent.keys, self.over)?))
+    }
+
     /// The verdict: is the connection in step, so that it may serve another batch?
     pub(crate) fn reusable(&self) -> bool {
         !self.over && self.replies.len() == self.expected
@@ -176,6 +184,7 @@ impl Conversation {
         self.proven = i;
         let limit = self.limits.max_value_bytes;
         let Some(declared) = usize::try_from(head.len).ok().filter(|len| *len <= limit) else {
+            self.part.refuse_value(index);
             return Err(Violation::ValueTooLarge { declared: head.len, limit });
         };
         // Only a read of one key has a buffer.

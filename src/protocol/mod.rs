@@ -20,6 +20,6 @@ mod violation;
 pub(crate) use batch::{Batch, Scratch};
 pub(crate) use conversation::Conversation;
 pub(crate) use limits::Limits;
-pub(crate) use reply::{Hits, Refusal, RefusalKind, Reply, Value};
+pub(crate) use reply::{Hits, Refusal, RefusalKind, Reply, Rest, Value};
 pub(crate) use request::{Request, StatsArgument, StoreVerb, Verb};
 pub(crate) use violation::Violation;

@@ -3,7 +3,7 @@
 use super::batch::{Batch, Sent};
 use super::body::Body;
 use super::text::Asked;
-use super::{Hits, Refusal, Reply, Value, Verb};
+use super::{Hits, Refusal, Reply, Rest, Value, Verb};
 use std::mem;
 
 /// The parts of one reply, gathered until it is complete. Between replies it is empty.
@@ -13,8 +13,10 @@ pub(super) struct Part {
     asked: Option<Asked>,
     /// The place of that line's first key among the request's keys.
     first_key: u32,
-    /// A value came for that line.
-    matched: bool,
+    /// Which line a value came for last, by the place of its first key: all before that is proven.
+    proven: Option<u32>,
+    /// The place of a key whose value is too large, which ends the exchange.
+    too_large: Option<u32>,
     hits: Hits,
     /// How many bytes the last of those values has, while some are still to come.
     declared: Option<usize>,
@@ -44,7 +46,7 @@ impl Part {
     #[inline]
     pub(super) fn answer(&mut self, sent: &Sent, wire: &[u8], key: &[u8]) -> Option<u32> {
         let number = self.asked(sent, wire).answer(wire, key)?;
-        self.matched = true;
+        self.proven = Some(self.first_key);
         Some(self.first_key + number)
     }
 
@@ -71,6 +73,30 @@ impl Part {
     /// The value under way is complete.
     pub(super) fn end_body(&mut self) {
         self.declared = None;
+    }
+
+    /// The value of the key at `index` will not be read.
+    pub(super) fn refuse_value(&mut self, index: u32) {
+        self.too_large = Some(index);
+    }
+
+    /// What is known of a read that will not be completed: its whole values, and the misses and refusals of the
+    /// lines that were answered to their end; after a `violation` only of those that a later line's value proves.
+    pub(super) fn give_up(&mut self, keys: usize, violation: bool) -> Option<Reply> {
+        let mut hits = mem::take(&mut self.hits);
+        if self.declared.take().is_some() {
+            hits.values.pop();
+        }
+        let from = if violation { self.proven.unwrap_or(0) } else { self.first_key };
+        if keys == 1 {
+            return hits.values.pop().map(|value| Reply::Value(Some(value)));
+        }
+        if hits.values.is_empty() && from == 0 && self.too_large.is_none() {
+            return None;
+        }
+        hits.refused.retain(|(keys, _)| keys.end <= from);
+        hits.rest = Some(Rest { from, too_large: self.too_large });
+        Some(Reply::Values(Box::new(hits)))
     }
 
     /// Adds a named figure, unless the list would take more than `limit` bytes.
@@ -101,13 +127,13 @@ impl Part {
 
     /// Whether a value came for the line of keys that is being answered.
     pub(super) fn is_matched(&self) -> bool {
-        self.matched
+        self.proven == Some(self.first_key)
     }
 
     /// Ends the list, or the line of keys; the reply, if that was the last one.
     pub(super) fn end(&mut self, sent: &Sent, wire: &[u8]) -> Option<Reply> {
         match sent.verb {
-            Verb::Stats => Some(Reply::Pairs(mem::take(&mut self.pairs))),
+            Verb::Stats | Verb::StatsOrder => Some(Reply::Pairs(mem::take(&mut self.pairs))),
             Verb::DumpKeys => Some(Reply::Lines(mem::take(&mut self.lines))),
             _ => self.end_line(sent, wire),
         }
@@ -133,7 +159,8 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.asked = None;
         self.first_key = 0;
-        self.matched = false;
+        self.proven = None;
+        self.too_large = None;
         self.hits.values.clear();
         self.hits.refused.clear();
         self.pairs.clear();
@@ -152,7 +179,6 @@ impl Part {
         let next = self.asked(sent, wire).next_line();
         self.asked = Some(Asked::by_line(sent.verb, wire, next));
         self.first_key = end;
-        self.matched = false;
         None
     }
 

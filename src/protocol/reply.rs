@@ -45,6 +45,17 @@ pub(crate) struct Hits {
     /// Places of keys that the server refused to look up, for those among them that are not in
     /// `values`. When it refused every key, the reply is [`Reply::Refused`] instead.
     pub(crate) refused: Vec<(Range<u32>, Refusal)>,
+    /// What was not answered, when the exchange ended before the reply did.
+    pub(crate) rest: Option<Rest>,
+}
+
+/// Where the answers to a read of several keys end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rest {
+    /// Of the keys from this place on only those among the values have an answer.
+    pub(crate) from: u32,
+    /// The place of the key whose value is larger than may be read, if that ended it: the others did no wrong.
+    pub(crate) too_large: Option<u32>,
 }
 
 /// One value as it came from the server.

@@ -82,6 +82,11 @@ impl<'a> StatsArgument<'a> {
     pub(crate) fn as_str(self) -> &'a str {
         self.0
     }
+
+    /// Whether it asks the server to do something, which is answered by a word and not by figures.
+    fn is_order(self) -> bool {
+        matches!(self.0.split(' ').next(), Some("reset" | "detail"))
+    }
 }
 
 /// A request's name: what errors call it, and what may be done when its fate is unknown.
@@ -102,6 +107,8 @@ pub(crate) enum Verb {
     Incr,
     Decr,
     Stats,
+    /// A `stats` that asks the server to do something.
+    StatsOrder,
     Version,
     FlushAll,
     Verbosity,
@@ -121,6 +128,7 @@ impl Request<'_, '_> {
             Self::Delete { .. } => Verb::Delete,
             Self::Incr { .. } => Verb::Incr,
             Self::Decr { .. } => Verb::Decr,
+            Self::Stats { argument: Some(argument) } if argument.is_order() => Verb::StatsOrder,
             Self::Stats { .. } => Verb::Stats,
             Self::Version => Verb::Version,
             Self::FlushAll { .. } => Verb::FlushAll,
@@ -156,7 +164,7 @@ impl Verb {
             Self::Delete => "delete",
             Self::Incr => "incr",
             Self::Decr => "decr",
-            Self::Stats => "stats",
+            Self::Stats | Self::StatsOrder => "stats",
             Self::Version => "version",
             Self::FlushAll => "flush_all",
             Self::Verbosity => "verbosity",
@@ -166,19 +174,20 @@ impl Verb {
 
     /// May it be sent again when it may have been processed already? Twice must then be as good as once.
     pub(crate) fn is_repeatable(self) -> bool {
-        use Verb::{Gat, Gats, Get, Gets, Set, Stats, Touch, Version};
-        matches!(self, Get | Gets | Gat | Gats | Touch | Set | Stats | Version)
+        use Verb::{Gat, Gats, Get, Gets, Set, Stats, StatsOrder, Touch, Version};
+        matches!(self, Get | Gets | Gat | Gats | Touch | Set | Stats | StatsOrder | Version)
     }
 
     /// Does it ask for something and change no value?
     pub(crate) fn is_read(self) -> bool {
-        self.reads_keys() || matches!(self, Self::Stats | Self::Version | Self::DumpKeys)
+        self.reads_keys()
+            || matches!(self, Self::Stats | Self::StatsOrder | Self::Version | Self::DumpKeys)
     }
 
     /// Does it name keys, and is it answered at once?
     pub(super) fn is_about_keys(self) -> bool {
-        use Verb::{DumpKeys, FlushAll, Stats, Verbosity, Version};
-        !matches!(self, Stats | Version | FlushAll | Verbosity | DumpKeys)
+        use Verb::{DumpKeys, FlushAll, Stats, StatsOrder, Verbosity, Version};
+        !matches!(self, Stats | StatsOrder | Version | FlushAll | Verbosity | DumpKeys)
     }
 
     /// Is it answered by the values of the keys it names?

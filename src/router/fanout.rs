@@ -33,6 +33,8 @@ pub(crate) enum Part {
     Unsent,
     /// No reply, but the request may have been carried out.
     InDoubt,
+    /// No reply since another key's value ended the exchange, which has its outcome now: to be asked again.
+    Aside,
 }
 
 impl Part {
@@ -221,6 +223,8 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
             }
             Part::Unsent => unsent.push(item),
             Part::InDoubt => in_doubt.push(item),
+            // No attempt of its own: each such exchange settles a key.
+            Part::Aside => left.push(item),
         });
         if unsent.is_empty() && in_doubt.is_empty() {
             return;

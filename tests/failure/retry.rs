@@ -271,3 +271,21 @@ fn without_failover_the_call_fails_and_names_the_server() {
     }
     assert!(!second.events().iter().any(|e| matches!(e, Event::Connected { .. })), "a key moved");
 }
+
+#[test]
+fn figures_are_not_asked_for_and_answered_by_a_word() {
+    let server = TestServer::start().expect("a server");
+    let client = steady(server.address()).build().expect("settings");
+    for word in ["OK\r\n", "RESET\r\n"] {
+        server.fault(Fault::Reply(word.into()), When::always().verb("stats"));
+        for argument in [None, Some("items")] {
+            let figures = argument.map_or_else(|| client.stats(), |a| client.stats_of(a));
+            let (_, outcome) = figures.iter().next().expect("one server");
+            let error = outcome.as_ref().expect_err("no figures came");
+            assert_eq!(error.kind(), ErrorKind::Protocol, "{argument:?}: {error}");
+        }
+        let reset = client.stats_of("reset");
+        assert!(reset.iter().all(|(_, outcome)| outcome.is_ok()), "{reset:?}");
+        server.clear_faults();
+    }
+}

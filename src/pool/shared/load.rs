@@ -109,7 +109,7 @@ impl Load {
 
 /// What each of the callers who asked for these keys of one request gets of its reply.
 pub(super) fn shares(reply: Reply, keys: &[u32]) -> Vec<Arrival> {
-    let Hits { mut values, refused } = match reply {
+    let Hits { mut values, refused, .. } = match reply {
         reply if keys.len() == 1 => return vec![Arrival::Reply(Ok(reply))],
         Reply::Value(value) => Hits { values: value.into_iter().collect(), ..Hits::default() },
         Reply::Values(hits) => *hits,
@@ -251,6 +251,7 @@ mod tests {
         let hits = Hits {
             values: vec![value(2, b'c'), value(0, b'a'), value(9, b'x')],
             refused: vec![(2..4, refusal.clone())],
+            rest: None,
         };
         assert_eq!(
             told(shares(Reply::Values(Box::new(hits)), &[0, 1, 2, 3, 4, 2, 1, 3])),

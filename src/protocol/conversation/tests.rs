@@ -84,7 +84,7 @@ fn hit(index: u32, bytes: &[u8]) -> Value {
 }
 
 fn hits(values: Vec<Value>) -> Reply {
-    Reply::Values(Box::new(Hits { values, refused: Vec::new() }))
+    Reply::Values(Box::new(Hits { values, ..Hits::default() }))
 }
 
 fn refused(kind: RefusalKind, text: &str) -> Reply {
@@ -276,12 +276,18 @@ fn an_error_to_one_line_of_a_split_read_refuses_only_its_unanswered_keys() {
     let flush = Request::FlushAll { delay: None };
     many_keys(|get| {
         let values = vec![hit(1, b"A"), hit(120, b"B")];
-        let reply =
-            Reply::Values(Box::new(Hits { values, refused: vec![(0..100, out_of_memory())] }));
+        let reply = Reply::Values(Box::new(Hits {
+            values,
+            refused: vec![(0..100, out_of_memory())],
+            rest: None,
+        }));
         assert_in_step(&[get, flush], first.as_bytes(), &[reply, Reply::Done]);
         let values = vec![hit(1, b"A")];
-        let reply =
-            Reply::Values(Box::new(Hits { values, refused: vec![(100..150, out_of_memory())] }));
+        let reply = Reply::Values(Box::new(Hits {
+            values,
+            refused: vec![(100..150, out_of_memory())],
+            rest: None,
+        }));
         assert_in_step(&[get, flush], second.as_bytes(), &[reply, Reply::Done]);
         let outcome = hear(&[get, flush], both.as_bytes());
         assert!(matches!(outcome.replies[..], [Some(Reply::Refused(_)), Some(Reply::Done)]));
@@ -302,7 +308,7 @@ fn values_in_front_of_an_error_line_are_kept() {
     let text = "SERVER_ERROR out of memory writing get response";
     let input = format!("VALUE b 0 1\r\nB\r\n{text}\r\n");
     let refused = vec![(0..3, refusal(RefusalKind::OutOfMemory, text))];
-    let reply = Reply::Values(Box::new(Hits { values: vec![hit(1, b"B")], refused }));
+    let reply = Reply::Values(Box::new(Hits { values: vec![hit(1, b"B")], refused, rest: None }));
     assert_in_step(&[GET_3], input.as_bytes(), &[reply]);
     let input = format!("VALUE a 0 1\r\nA\r\n{text}\r\n");
     assert_in_step(&[GET], input.as_bytes(), &[Reply::Value(Some(hit(0, b"A")))]);
@@ -712,4 +718,83 @@ fn garbage_never_leaves_a_reusable_connection_with_bytes_on_it_nor_a_key_answere
         }
     }
     assert!(reused > 100, "the garbage held only {reused} sound replies");
+}
+
+/// What is kept of a read that was given up: values, the line refused, where the answers end, the value too large.
+type Kept = (Vec<u32>, Option<std::ops::Range<u32>>, u32, Option<u32>);
+
+/// Feeds the beginning of a reply to a read of 150 keys in two lines, and gives up.
+fn kept_of(input: &str) -> Option<Kept> {
+    many_keys(|get| {
+        let mut batch = Batch::new();
+        batch.push(&get);
+        let mut conversation =
+            Conversation::new(Limits { max_value_bytes: 9, ..Limits::default() });
+        conversation.begin(&batch);
+        let written = batch.wire_len();
+        _ = conversation.feed(&mut batch, written, input.as_bytes());
+        assert!(!conversation.reusable());
+        let (0, Reply::Values(hits)) = conversation.take_part(&batch)? else { panic!("{input}") };
+        let rest = hits.rest.expect("it has no end");
+        let values = hits.values.iter().map(|value| value.index).collect();
+        let refused = hits.refused.into_iter().map(|(keys, _)| keys).next();
+        Some((values, refused, rest.from, rest.too_large))
+    })
+}
+
+#[test]
+fn of_a_read_without_an_end_whole_values_and_lines_are_kept() {
+    let (a, b, z) = ("VALUE k0 0 1\r\nA\r\n", "VALUE k120 0 1\r\nB\r\n", "VALUE k120 0 10\r\n");
+    let sorry = "SERVER_ERROR no\r\n";
+    for (input, kept) in [
+        (String::new(), None),
+        (a.to_owned(), Some((vec![0], None, 0, None))),
+        (a[..a.len() - 1].to_owned(), None),
+        ("END\r\n".to_owned(), Some((vec![], None, 100, None))),
+        (sorry.to_owned(), Some((vec![], Some(0..100), 100, None))),
+        (format!("{a}END\r\n{b}"), Some((vec![0, 120], None, 100, None))),
+        // Behind garbage only what a later value proves.
+        ("WAT\r\n".to_owned(), None),
+        ("END\r\nWAT\r\n".to_owned(), None),
+        (format!("{sorry}WAT\r\n"), None),
+        (format!("{a}WAT\r\n"), Some((vec![0], None, 0, None))),
+        (format!("{a}END\r\nWAT\r\n"), Some((vec![0], None, 0, None))),
+        (format!("{a}{sorry}WAT\r\n"), Some((vec![0], None, 0, None))),
+        (format!("{sorry}{b}WAT\r\n"), Some((vec![120], Some(0..100), 100, None))),
+        (format!("{a}{a}"), Some((vec![0], None, 0, None))),
+        // A value that is too large has its key, too.
+        (format!("END\r\n{z}"), Some((vec![], None, 100, Some(120)))),
+        (format!("{a}VALUE k1 0 10\r\n"), Some((vec![0], None, 0, Some(1)))),
+    ] {
+        assert_eq!(kept_of(&input), kept, "{input:?}");
+    }
+}
+
+#[test]
+fn a_whole_value_of_a_single_read_is_kept_without_its_end() {
+    let mut batch = Batch::new();
+    batch.push(&GET);
+    let mut conversation = Conversation::new(Limits::default());
+    conversation.begin(&batch);
+    let written = batch.wire_len();
+    let feed = conversation.feed(&mut batch, written, b"VALUE a 0 1\r\nA\r\nEN");
+    feed.expect("no wrong so far");
+    let kept = conversation.take_part(&batch);
+    assert_eq!(kept, Some((0, Reply::Value(Some(hit(0, b"A"))))));
+}
+
+#[test]
+fn only_a_stats_that_orders_something_is_answered_by_a_word() {
+    for (argument, word, is_answer) in [
+        (None, "OK", false),
+        (None, "RESET", false),
+        (StatsArgument::new("items"), "RESET", false),
+        (StatsArgument::new("resetting"), "RESET", false),
+        (StatsArgument::new("reset"), "RESET", true),
+        (StatsArgument::new("detail on"), "OK", true),
+    ] {
+        let outcome = hear(&[Request::Stats { argument }], format!("{word}\r\n").as_bytes());
+        assert_eq!(outcome.replies, [is_answer.then_some(Reply::Done)], "{argument:?} {word}");
+        assert_eq!(outcome.reusable, is_answer, "{argument:?} {word}");
+    }
 }

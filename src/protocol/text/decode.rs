@@ -55,7 +55,7 @@ pub(crate) fn line<'i>(
 pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
     use Verb::{
         Add, Append, Cas, Decr, Delete, DumpKeys, FlushAll, Incr, Prepend, Replace, Set, Stats,
-        Touch, Verbosity,
+        StatsOrder, Touch, Verbosity,
     };
     let whole = |reply| Ok(Event::Whole(reply));
     match (verb, line) {
@@ -65,8 +65,8 @@ pub(crate) fn event(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
         (Cas | Touch | Delete | Incr | Decr, b"NOT_FOUND") => whole(Reply::NotFound),
         (Touch, b"TOUCHED") => whole(Reply::Touched),
         (Delete, b"DELETED") => whole(Reply::Deleted),
-        (FlushAll | Verbosity | Stats, b"OK") | (Stats, b"RESET") => whole(Reply::Done),
-        (Stats | DumpKeys, b"END") => Ok(Event::End),
+        (FlushAll | Verbosity | StatsOrder, b"OK") | (StatsOrder, b"RESET") => whole(Reply::Done),
+        (Stats | StatsOrder | DumpKeys, b"END") => Ok(Event::End),
         (verb, b"END") if verb.reads_keys() => Ok(Event::End),
         _ => worded(verb, line),
     }
@@ -90,7 +90,7 @@ fn worded(verb: Verb, line: &[u8]) -> Result<Event<'_>, Violation> {
                 return Ok(Event::Whole(Reply::Version(version)));
             }
         }
-        Verb::Stats => {
+        Verb::Stats | Verb::StatsOrder => {
             // ITEM and PREFIX lines: `stats cachedump` and `stats detail dump`.
             let rest =
                 [&b"STAT "[..], b"ITEM ", b"PREFIX "].iter().find_map(|w| line.strip_prefix(*w));
