@@ -99,9 +99,10 @@ impl LookUp<'_> {
             return Some(Ok(state.good.clone()));
         }
         Some(Err(match &state.error {
+            // An earlier look-up's failure says nothing of one that has not begun.
+            _ if !state.begun => Unresolved::Queued,
             Some(error) => Unresolved::Failed(error.clone()),
-            None if state.begun => Unresolved::Late,
-            None => Unresolved::Queued,
+            None => Unresolved::Late,
         }))
     }
 
@@ -223,6 +224,19 @@ mod tests {
         let new = Resolver::new("localhost", 7, spawn);
         let by = Deadline::after(Instant::now(), Duration::from_millis(30));
         assert!(matches!(addresses(&new, by), Err(Unresolved::Queued)));
+    }
+
+    #[test]
+    fn an_old_failure_says_nothing_of_the_server_while_the_new_look_up_is_queued() {
+        let (queue, jobs) = crossbeam_channel::unbounded::<Box<dyn FnOnce() + Send>>();
+        let spawn: Spawn = Arc::new(move |job| queue.send(job).expect("open"));
+        let resolver = Resolver::new("no-such-host.invalid", 7, spawn);
+        let look_up = resolver.ask();
+        jobs.recv().expect("the first look-up")();
+        assert!(matches!(look_up.answer(false), Some(Err(Unresolved::Failed(_)))));
+        // From now on nobody does the jobs.
+        let by = Deadline::after(Instant::now(), Duration::from_millis(30));
+        assert!(matches!(addresses(&resolver, by), Err(Unresolved::Queued)));
     }
 
     #[test]
