@@ -1,9 +1,10 @@
 //! Servers that go down, stay out and come back: who is asked, who probes, and when.
 
-use std::time::Duration;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use mcpool::testing::{Fault, TestServer, When};
-use mcpool::{Client, ErrorKind, NodeState, Ttl};
+use mcpool::{Client, ErrorKind, Failover, NodeState, Ttl};
 
 use super::common::busy;
 use crate::support::clients::{hasty, key_on, state, status, steady};
@@ -32,6 +33,35 @@ fn a_server_that_went_down_is_probed_and_used_again_without_any_call() {
     assert_eq!(first.commands().first().map(String::as_str), Some("get mcpool:alive"), "the probe");
     assert_eq!(client.get::<String>(&key).expect("read").as_deref(), Some("first"));
     assert_eq!(second.item(&key), Some((b"second".to_vec(), 0)), "what failover leaves behind");
+}
+
+#[test]
+fn servers_that_hang_keep_no_other_from_being_probed() {
+    // The kernel takes their connections, and nobody answers.
+    let hung: Vec<_> = (0..8).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let names = hung.iter().map(|l| l.local_addr().expect("bound").to_string());
+    let healthy = TestServer::start().expect("a port");
+    let list: Vec<_> = names.clone().chain([healthy.address()]).collect();
+    let client = hasty(list)
+        .failover(Failover::Off)
+        .connect_timeout(Duration::from_secs(10))
+        .timeout(Duration::from_millis(300))
+        .build()
+        .expect("settings");
+    let take_down = |name: &str| {
+        let key = key_on(&client, name, "k");
+        until("it is down", || {
+            client.get::<String>(&key).expect_err("no answer");
+            state(&client, name) == NodeState::Down
+        });
+    };
+    names.for_each(|name| take_down(&name));
+    healthy.stop();
+    take_down(&healthy.address());
+    let started = Instant::now();
+    healthy.listen().expect("the same port");
+    until("it is up", || state(&client, &healthy.address()) == NodeState::Up);
+    assert!(started.elapsed() < Duration::from_secs(8), "before the first hung probe has ended");
 }
 
 #[test]
@@ -71,7 +101,7 @@ fn without_failback_a_server_stays_out_until_it_is_restored() {
     first.clear_events();
     first.listen().expect("the same port");
     // Long enough for maintenance to have passed many times, and for every back-off to be over.
-    let passed = std::time::Instant::now();
+    let passed = Instant::now();
     while passed.elapsed() < Duration::from_millis(400) {
         assert_eq!(client.get::<String>(&key).expect("the second says so"), None);
         assert_eq!(state(&client, &first.address()), NodeState::Out);
