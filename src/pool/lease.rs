@@ -172,12 +172,13 @@ impl<'p> Connecting<'p> {
                 Ok(Lease { pool, live: Some(live), how, since: now, until: self.deadline })
             }
             Err(mut e) => {
+                let nodes_fault = pool.is_nodes_fault(&e, self.started.elapsed());
+                // Before its place is free: whoever takes that should know.
+                let counts = nodes_fault && self.generation == pool.generation();
+                let change = if counts { pool.judge_dial(&e) } else { None };
                 drop(permit);
                 drop(right);
-                let nodes_fault = pool.is_nodes_fault(&e, self.started.elapsed());
-                if nodes_fault && self.generation == pool.generation() {
-                    pool.dial_failed(&e);
-                }
+                pool.tell(change);
                 // Where others could not connect either, it is the server again.
                 if !nodes_fault && pool.health.is_clear() {
                     e.hurried();
