@@ -78,7 +78,7 @@ fn without_sharing_each_request_goes_out_by_itself() {
 #[test]
 fn large_values_and_calls_for_many_keys_wait_for_a_connection_of_their_own() {
     let scene = Scene::new(|b| b);
-    let large = "x".repeat(5000);
+    let large = "x".repeat(13_000);
     thread::scope(|scope| {
         let first = scene.occupy(scope, |_| {});
         let large = scene.gather(scope, |c| c.set("large", &large, Ttl::NEVER));
@@ -89,7 +89,7 @@ fn large_values_and_calls_for_many_keys_wait_for_a_connection_of_their_own() {
         assert!(done(many).expect("answered").iter().all(|(_, value)| value.is_none()));
         assert_eq!(done(small).expect("answered"), None);
     });
-    let expected = ["touch first 0", "set large 0 0 5000", "get a b", "get c"];
+    let expected = ["touch first 0", "set large 0 0 13000", "get a b", "get c"];
     assert_eq!(scene.server.commands(), expected);
 }
 

@@ -270,7 +270,7 @@ impl ClientBuilder {
     /// Whether callers that find no connection free share one (default true).
     ///
     /// Their requests go out together, and each gets its own reply. Only requests for one key travel so, stores only with values
-    /// up to 4 KiB. Without it, each caller waits for a connection of its own, up to [`max_connections`](Self::max_connections).
+    /// up to 12 KiB. Without it, each caller waits for a connection of its own, up to [`max_connections`](Self::max_connections).
     pub fn share(mut self, on: bool) -> Self {
         self.config.pool.share = on;
         self

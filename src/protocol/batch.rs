@@ -7,7 +7,7 @@ use std::mem;
 
 /// Requests as bytes, with what is needed to read their replies.
 ///
-/// Values of more than 4 KiB are borrowed, everything else is copied. A read of many keys may become
+/// Values of more than 12 KiB are borrowed, everything else is copied. A read of many keys may become
 /// several lines and is still one request with one reply.
 #[derive(Debug, Default)]
 pub(crate) struct Batch<'a> {

@@ -83,7 +83,7 @@ fn who_would_run_out_of_time_first_does_not_wait_for_two_long_round_trips_while_
         busy("touch", BUSY);
         busy("set", BUSY * 2);
         busy("get", BUSY * 2);
-        let large = "x".repeat(5000);
+        let large = "x".repeat(13_000);
         let alone = scope.spawn(|| {
             let large = large;
             client.set("large", &large, Ttl::NEVER)

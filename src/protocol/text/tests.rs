@@ -67,8 +67,8 @@ fn every_request_goes_out_as_the_protocol_spells_it() {
 
 #[test]
 fn requests_of_a_batch_follow_one_another_and_large_values_keep_their_place() {
-    let large = vec![b'x'; 5000];
-    let mut expected = b"get a\r\nset b 1 0 5000\r\n".to_vec();
+    let large = vec![b'x'; 13_000];
+    let mut expected = b"get a\r\nset b 1 0 13000\r\n".to_vec();
     expected.extend_from_slice(&large);
     expected.extend_from_slice(b"\r\nversion\r\n");
     let set =
@@ -81,7 +81,7 @@ fn requests_of_a_batch_follow_one_another_and_large_values_keep_their_place() {
 
 #[test]
 fn a_request_counts_as_sent_once_its_last_byte_is() {
-    let large = vec![b'x'; 5000];
+    let large = vec![b'x'; 13_000];
     let mut batch = Batch::new();
     batch.push(&Request::Version);
     batch.push(&Request::Store {
@@ -131,7 +131,7 @@ fn a_single_key_of_the_greatest_length_still_has_its_line() {
 
 #[test]
 fn a_recycled_batch_sends_only_its_own_requests() {
-    let large = vec![b'x'; 5000];
+    let large = vec![b'x'; 13_000];
     let mut batch = Batch::new();
     batch.push(&Request::Store {
         verb: StoreVerb::Set,
