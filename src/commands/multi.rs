@@ -16,10 +16,6 @@ use crate::protocol::{Reply, Value, Verb};
 use crate::router::{Answer, Shape, Target, Timing};
 use crate::types::{ToKey, Ttl};
 
-/// So many bytes of values are encoded and stored before the next are encoded: enough to keep the servers busy, and no matter how many
-/// there are.
-const PORTION: usize = 16 << 20;
-
 impl Client {
     /// Reads many values: all servers at once, within one deadline.
     ///
@@ -83,29 +79,26 @@ impl Client {
     {
         let timing = self.timing();
         let exptime = ttl.into().wire(SystemTime::now());
-        let (mut entries, mut more) = (entries.into_iter(), true);
-        let (mut keys, mut results) = (Vec::new(), Vec::new());
-        while more {
-            let (from, mut encoded) = (keys.len(), Encoded::default());
-            while more && encoded.len() < PORTION {
-                match entries.next() {
-                    None => more = false,
-                    Some((key, value)) => {
-                        encoded.add(self, &value);
-                        keys.push(key);
-                    }
-                }
-            }
-            let values = Values { exptime, encoded };
-            let portion: &[K] = keys.get(from..).unwrap_or_default();
-            results.extend(self.each(Verb::Set, timing, portion, &values, |_, answer| {
-                match answer.reply {
-                    Reply::Stored => Ok(()),
-                    other => Err(unexpected(other)),
-                }
-            }));
-        }
-        Outcomes::new(self.settle_many(Verb::Set, timing, keys, results, || ()))
+        let mut encoded = Encoded::default();
+        let keys: Vec<K> = entries
+            .into_iter()
+            .map(|(key, value)| {
+                encoded.add(self, &value);
+                key
+            })
+            .collect();
+        let values = Values { exptime, encoded };
+        self.each(
+            Verb::Set,
+            timing,
+            keys,
+            &values,
+            || (),
+            |_, answer| match answer.reply {
+                Reply::Stored => Ok(()),
+                other => Err(unexpected(other)),
+            },
+        )
     }
 
     /// Removes many values: pipelined, all servers at once, within one deadline; `false` where there was none.
@@ -113,11 +106,15 @@ impl Client {
     /// As with [`delete`](Self::delete), one that only reached a substitute is an error.
     pub fn delete_many<K: ToKey>(&self, keys: impl IntoIterator<Item = K>) -> Outcomes<K, bool> {
         let timing = self.timing();
-        let keys: Vec<K> = keys.into_iter().collect();
-        let results = self.each(Verb::Delete, timing, &keys, &Deletes, |target, answer| {
-            self.deleted(target, answer)
-        });
-        Outcomes::new(self.settle_many(Verb::Delete, timing, keys, results, || false))
+        let keys = keys.into_iter().collect();
+        self.each(
+            Verb::Delete,
+            timing,
+            keys,
+            &Deletes,
+            || false,
+            |target, answer| self.deleted(target, answer),
+        )
     }
 
     /// Reads each distinct key once.
@@ -159,13 +156,14 @@ impl Client {
         &self,
         verb: Verb,
         timing: Timing,
-        keys: &[K],
+        keys: Vec<K>,
         requests: &impl Requests,
+        miss: impl Fn() -> R,
         result: impl Fn(&Target<'_>, Answer) -> Result<R>,
-    ) -> Vec<Result<R>> {
-        let wired = Wired::new(self, keys);
+    ) -> Outcomes<K, R> {
+        let wired = Wired::new(self, &keys);
         let check = |place| self.check_open().and_then(|()| requests.check(place));
-        let plan = Plan::new(self, keys, &wired, false, check);
+        let plan = Plan::new(self, &keys, &wired, false, check);
         let shape = Each { verb, plan: &plan, requests };
         let mut answers = self.fan_out(&plan.targets, &shape, timing).into_iter();
         let mut targets = plan.targets.iter();
@@ -179,7 +177,8 @@ impl Client {
                 _ => Err(no_answer()),
             }
         });
-        results.collect()
+        let results: Vec<_> = results.collect();
+        Outcomes::new(self.settle_many(verb, timing, keys, results, miss))
     }
 
     /// Gives each error its context, tells the first one, and turns outages into `miss` where that is asked for.

@@ -55,11 +55,6 @@ impl Encoded {
         });
         self.values.push(encoded);
     }
-
-    /// How many bytes they are.
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
-    }
 }
 
 /// The stores of a `set_many`.

@@ -140,9 +140,9 @@ impl FromStr for Server {
 
     fn from_str(text: &str) -> Result<Self, ServerError> {
         let fail = |why: String| ServerError::new(text, why);
-        // Before anything is quoted: a password may have a blank, a comma or a question mark in it.
-        if text.contains('@') {
-            return Err(fail("user and password in an address are not supported".into()));
+        // Before anything is quoted: a password may have a question mark in it.
+        if has_user_info(text) {
+            return Err(ServerError::user_info(text));
         }
         let (place, parameters) = match text.trim().split_once('?') {
             Some((place, parameters)) => (place, Some(parameters)),
@@ -174,6 +174,14 @@ impl FromStr for Server {
         server.check().map_err(|e| fail(e.why))?;
         Ok(server)
     }
+}
+
+/// Whether a text has an `@` elsewhere than in the path of a unix socket or in a server's name.
+fn has_user_info(text: &str) -> bool {
+    let (place, parameters) = text.split_once('?').unwrap_or((text, ""));
+    let is_suspect = |parameter: &str| parameter.contains('@') && !parameter.starts_with("name=");
+    !text.trim_start().starts_with("unix:/")
+        && (place.contains('@') || parameters.split('&').any(is_suspect))
 }
 
 /// The endpoint and the address as it will be shown.
@@ -271,6 +279,10 @@ pub struct ServerError {
 }
 
 impl ServerError {
+    fn user_info(text: &str) -> Self {
+        Self::new(text, "user and password in an address are not supported")
+    }
+
     pub(crate) fn new(address: &str, why: impl Into<String>) -> Self {
         // Whatever stands before the last @ may be a secret.
         let (mask, address) = match address.rsplit_once('@') {
@@ -327,13 +339,13 @@ impl ServerList {
     }
 
     fn parse(&mut self, text: &str) {
-        if text.contains('@') {
-            // It is an error anyway, and a password may have what separates addresses in it.
-            self.0.push(text.parse());
-            return;
-        }
         let split = |c: char| c == ',' || c.is_ascii_whitespace();
-        self.0.extend(text.split(split).filter(|t| !t.is_empty()).map(str::parse));
+        let addresses = || text.split(split).filter(|t| !t.is_empty());
+        if addresses().any(has_user_info) {
+            // A password may have what separates addresses in it.
+            return self.0.push(Err(ServerError::user_info(text)));
+        }
+        self.0.extend(addresses().map(str::parse));
     }
 }
 
@@ -443,13 +455,17 @@ mod tests {
             "bob:hunter2,hunter2@a:1",
             "bob: hunter2 hunter2@a:1",
             "hunter2@hunter2@a:1",
-            "a:1?name=hunter2@a:1",
+            "unix:/run/m.sock, bob:hunter2@a:1",
         ] {
             let errors: Vec<_> =
                 ServerList::from(list).0.into_iter().map(Result::unwrap_err).collect();
             let told = format!("{errors:?} {}", errors[0]);
             assert!(!told.contains("hunter2") && told.contains("***@a:1"), "{list}: {told}");
         }
+        let list = ServerList::from("unix:/run/memcached@1/sock a:1?name=cache@eu");
+        let names: Vec<_> =
+            list.0.into_iter().map(|s| s.expect("no user").name().to_owned()).collect();
+        assert_eq!(names, ["unix:/run/memcached@1/sock", "cache@eu"]);
     }
 
     #[test]

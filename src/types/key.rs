@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::wire::MAX_KEY;
+/// The longest key memcached takes, in bytes (`KEY_MAX_LENGTH` in protocol.txt: 250 characters).
+pub(super) const MAX_KEY: usize = 250;
 
 /// A key with a say in which server it lives on.
 ///

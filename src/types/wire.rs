@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::key::KeyError;
-
-/// The longest key memcached takes, in bytes (`KEY_MAX_LENGTH` in protocol.txt: 250 characters).
-pub(super) const MAX_KEY: usize = 250;
+use super::key::{KeyError, MAX_KEY};
 
 /// What becomes of a key that is too long for memcached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -84,6 +84,23 @@ fn servers_that_swallow_connects_cost_their_time_once_and_none_of_the_others_key
 }
 
 #[test]
+fn a_server_that_hangs_keeps_no_value_of_the_others_from_being_stored_however_many_there_are() {
+    let [hung, healthy] = servers();
+    let addresses = [hung.address(), healthy.address()];
+    let settings = settings(&addresses).failover(Failover::Off).timeout(Duration::from_secs(5));
+    let client = settings.build().expect("settings");
+    hung.fault(Fault::Hang, When::always());
+    let keys: Vec<_> = addresses
+        .iter()
+        .flat_map(|address| keys_on(&client, address, "k").take(40).collect::<Vec<_>>())
+        .collect();
+    let value = "v".repeat(1 << 19);
+    let stored = client.set_many(keys.iter().map(|key| (key, &value)), Ttl::NEVER);
+    let lost: Vec<_> = stored.failures().map(|(key, _)| (*key).clone()).collect();
+    assert_eq!(lost, keys[..40], "and no other");
+}
+
+#[test]
 fn a_server_whose_connections_are_all_in_use_keeps_no_other_waiting() {
     let [busy, free] = servers();
     let addresses = [busy.address(), free.address()];
