@@ -104,7 +104,7 @@ impl<'p> Boarding<'p> {
     pub(super) fn due(&self) -> Deadline {
         match &self.stage {
             Stage::Connecting(connecting, _) => connecting.dialing.due(),
-            Stage::Waiting(place) => place.end.min(place.connect),
+            Stage::Waiting(place) => place.due(),
             Stage::Ashore => self.attempt.call,
         }
     }
@@ -164,13 +164,15 @@ impl<'p> Place<'p> {
         })
     }
 
+    /// When the next look has to be, unless its turn comes before.
+    fn due(&self) -> Deadline {
+        let to_connect = Some(self.connect).filter(|connect| !connect.passed(Instant::now()));
+        to_connect.map_or(self.end, |connect| connect.min(self.end))
+    }
+
     fn wait(&mut self) {
         if self.come.is_none() {
-            let now = Instant::now();
-            // In a forked child nobody would ever come; the look then tells.
-            let until =
-                if self.connect.passed(now) { self.end } else { self.connect.min(self.end) };
-            self.come = self.ticket.take_by(until);
+            self.come = self.ticket.take_by(self.due());
         }
     }
 }
@@ -186,5 +188,29 @@ impl Drop for Place<'_> {
             Some(Turn::Dial) => self.pool.line.dial_failed(Use::Alone),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared::tests::pool;
+    use super::*;
+    use crate::testing::TestServer;
+    use crate::time::Share;
+    use std::time::Duration;
+
+    #[test]
+    fn who_waits_for_a_connection_in_use_beyond_the_time_to_connect_need_not_look_all_the_time() {
+        let server = TestServer::start().expect("a port");
+        let pool = pool(&server.address());
+        let now = Instant::now();
+        let call = Deadline::after(now, Duration::from_secs(20));
+        let held = pool.lease(Attempt::only(call), now).expect("a connection");
+        let share = Share::Fixed(Duration::ZERO);
+        let mut boarding = pool.board(Attempt { share, ..Attempt::only(call) });
+        assert!(boarding.look().is_none(), "it is in use");
+        assert_eq!(boarding.due(), call);
+        held.finish(Instant::now());
+        assert!(boarding.look().expect("its turn").is_ok());
     }
 }

@@ -231,7 +231,7 @@ impl Drop for Conductor<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::config::PoolConfig;
     use super::super::maintenance::Maintenance;
     use super::super::node::NodeSetup;
@@ -246,7 +246,7 @@ mod tests {
     use std::time::Duration;
 
     /// A pool of one connection.
-    fn pool(address: &str) -> NodePool {
+    pub(in crate::pool) fn pool(address: &str) -> NodePool {
         let config = PoolConfig { max_connections: 1, ..PoolConfig::default() };
         let health = Rules {
             down_after: DownAfter::new(1000, Duration::from_secs(10)),
