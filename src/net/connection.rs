@@ -135,7 +135,7 @@ impl Connection {
     /// Sends what the kernel takes at once, without looking for replies yet, and says what to wait for.
     pub(crate) fn launch(&mut self, batch: &mut Batch<'_>) -> Result<Need, NetError> {
         self.try_write(batch)?;
-        Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite })
+        Ok(self.need(batch))
     }
 
     /// Does what can be done without waiting, and says what to wait for: for batches and several nodes at once.
@@ -152,7 +152,7 @@ impl Connection {
                 break;
             }
         }
-        Ok(if self.is_sent(batch) { Need::Read } else { Need::ReadWrite })
+        Ok(self.need(batch))
     }
 
     /// The error of an exchange that its deadline ended.
@@ -177,6 +177,11 @@ impl Connection {
     /// How many bytes of the batch the kernel took.
     pub(crate) fn sent(&self) -> usize {
         self.sent
+    }
+
+    /// What an exchange waits for that is not complete.
+    fn need(&self, batch: &Batch<'_>) -> Need {
+        if self.is_sent(batch) { Need::Read } else { Need::ReadWrite }
     }
 
     fn is_sent(&self, batch: &Batch<'_>) -> bool {

@@ -21,7 +21,7 @@ use crate::time::Deadline;
 use crate::types::Endpoint;
 
 /// How long to wait before another look where nothing tells of a change.
-const LOOK: Duration = Duration::from_millis(2);
+pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
 /// How sockets are made.
 #[derive(Debug, Clone, Copy)]

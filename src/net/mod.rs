@@ -8,7 +8,7 @@ mod resolve;
 mod stream;
 
 pub(crate) use connection::{Connection, Need};
-pub(crate) use dial::{DialOptions, Dialer, Dialing};
+pub(crate) use dial::{DialOptions, Dialer, Dialing, LOOK};
 pub(crate) use error::{NetError, Trouble};
 pub(crate) use resolve::Spawn;
 pub(crate) use stream::timespec;

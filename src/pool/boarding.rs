@@ -25,8 +25,7 @@ enum Stage<'p> {
     /// Nothing was tried yet.
     Ashore,
     Waiting(Place<'p>),
-    /// Connecting, for an exchange until then.
-    Connecting(Box<Connecting<'p>>, Deadline),
+    Connecting(Box<Connecting<'p>>),
 }
 
 /// A place in the line of a node's callers.
@@ -68,18 +67,13 @@ impl<'p> Boarding<'p> {
                     }
                 }
                 Stage::Waiting(place) => place.look(now)?,
-                Stage::Connecting(connecting, until) => {
-                    let end = connecting.advance()?;
-                    return Some(end.map(|lease| lease.within(*until)));
-                }
+                Stage::Connecting(connecting) => return connecting.advance(),
             };
             self.stage = Stage::Ashore;
             let steps = self.attempt.starting(now);
             match turn {
-                Ok(Grant::Dial) => match self.pool.connect(steps.connect, Use::Alone) {
-                    Ok(connecting) => {
-                        self.stage = Stage::Connecting(Box::new(connecting), steps.exchange);
-                    }
+                Ok(Grant::Dial) => match self.pool.connect(steps, Use::Alone) {
+                    Ok(connecting) => self.stage = Stage::Connecting(Box::new(connecting)),
                     Err(e) => return Some(Err(e)),
                 },
                 turn => match self.pool.take_up(turn, Use::Alone, steps, now) {
@@ -95,7 +89,7 @@ impl<'p> Boarding<'p> {
     /// What to poll for room to send; `None` where only another look shows whether something has changed.
     pub(super) fn socket(&self) -> Option<BorrowedFd<'_>> {
         match &self.stage {
-            Stage::Connecting(connecting, _) => connecting.dialing.socket(),
+            Stage::Connecting(connecting) => connecting.dialing.socket(),
             _ => None,
         }
     }
@@ -103,7 +97,7 @@ impl<'p> Boarding<'p> {
     /// When it has to be looked at whatever has happened.
     pub(super) fn due(&self) -> Deadline {
         match &self.stage {
-            Stage::Connecting(connecting, _) => connecting.dialing.due(),
+            Stage::Connecting(connecting) => connecting.dialing.due(),
             Stage::Waiting(place) => place.due(),
             Stage::Ashore => self.attempt.call,
         }
@@ -113,7 +107,7 @@ impl<'p> Boarding<'p> {
     pub(super) fn wait(&mut self) {
         match &mut self.stage {
             Stage::Ashore => {}
-            Stage::Connecting(connecting, _) => connecting.dialing.wait(),
+            Stage::Connecting(connecting) => connecting.dialing.wait(),
             Stage::Waiting(place) => place.wait(),
         }
     }
@@ -155,13 +149,7 @@ impl<'p> Place<'p> {
                 late.unwrap_or(Turn::Denied(denied))
             }
         };
-        Some(match turn {
-            Turn::Connection(live) => Ok(Grant::Connection(live)),
-            Turn::Dial => Ok(Grant::Dial),
-            Turn::Denied(denied) => Err(denied),
-            // It has no request that anyone could take along.
-            Turn::Answer(_) => Err(Denied::Exhausted),
-        })
+        Some(turn.into_grant())
     }
 
     /// When the next look has to be, unless its turn comes before.

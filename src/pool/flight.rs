@@ -10,12 +10,9 @@ use super::error::PoolError;
 use super::exchange::turned_away;
 use super::lease::Lease;
 use super::node::NodePool;
-use crate::net::{Need, NetError, timespec};
+use crate::net::{LOOK, Need, NetError, timespec};
 use crate::protocol::{Batch, Reply};
 use crate::time::{Attempt, Deadline};
-
-/// While a batch waits for something that no socket tells, it is looked at again after this.
-const LOOK: Duration = Duration::from_millis(2);
 
 /// A batch on its way to one node and back; dropped before its end it closes the connection, or leaves the line.
 #[derive(Debug)]

@@ -82,7 +82,7 @@ impl NodePool {
                 }
                 Ok(lease.is_fit(steps.exchange, now).then_some(lease))
             }
-            Ok(Grant::Dial) => Ok(Some(self.dial(steps.connect, how)?.within(steps.exchange))),
+            Ok(Grant::Dial) => self.dial(steps, how).map(Some),
             Err(denied) => Err(self.denied(denied)),
         }
     }
@@ -104,8 +104,8 @@ impl NodePool {
     }
 
     /// Opens a connection, having been granted the right to; on the caller's thread, under its deadline.
-    pub(super) fn dial(&self, deadline: Deadline, how: Use) -> Result<Lease<'_>, PoolError> {
-        let mut connecting = self.connect(deadline, how)?;
+    pub(super) fn dial(&self, steps: Steps, how: Use) -> Result<Lease<'_>, PoolError> {
+        let mut connecting = self.connect(steps, how)?;
         loop {
             match connecting.advance() {
                 Some(end) => return end,
@@ -115,11 +115,7 @@ impl NodePool {
     }
 
     /// Starts to open a connection, having been granted the right to.
-    pub(super) fn connect(
-        &self,
-        deadline: Deadline,
-        how: Use,
-    ) -> Result<Connecting<'_>, PoolError> {
+    pub(super) fn connect(&self, steps: Steps, how: Use) -> Result<Connecting<'_>, PoolError> {
         if !self.process.is_current() {
             return Err(PoolError::Forked);
         }
@@ -128,11 +124,11 @@ impl NodePool {
         let permit = self.permits.take().ok_or(PoolError::Exhausted)?;
         Ok(Connecting {
             pool: self,
-            dialing: self.dialer.dial(deadline),
+            dialing: self.dialer.dial(steps.connect),
             rights: Some((permit, right)),
             started: Instant::now(),
             generation: self.generation(),
-            deadline,
+            until: steps.exchange,
         })
     }
 }
@@ -146,7 +142,8 @@ pub(super) struct Connecting<'p> {
     rights: Option<(Permit, DialRight<'p>)>,
     started: Instant,
     generation: u64,
-    deadline: Deadline,
+    /// When the exchange that it is for has to have ended.
+    until: Deadline,
 }
 
 impl<'p> Connecting<'p> {
@@ -169,7 +166,7 @@ impl<'p> Connecting<'p> {
                     scratch: Scratch::default(),
                 });
                 right.used();
-                Ok(Lease { pool, live: Some(live), how, since: now, until: self.deadline })
+                Ok(Lease { pool, live: Some(live), how, since: now, until: self.until })
             }
             Err(mut e) => {
                 let nodes_fault = pool.is_nodes_fault(&e, self.started.elapsed());
@@ -233,12 +230,6 @@ impl Lease<'_> {
         if let Some(live) = self.live.take() {
             self.pool.put_back(live, self.how, now);
         }
-    }
-
-    /// Sets when its exchange has to have ended.
-    pub(super) fn within(mut self, until: Deadline) -> Self {
-        self.until = until;
-        self
     }
 
     /// Hands the connection to whoever will see to it that it goes back.

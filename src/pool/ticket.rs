@@ -92,6 +92,19 @@ impl<C, R, A> Ticket<C, R, A> {
     }
 }
 
+impl<C, A> Turn<C, A> {
+    /// What it is to one who waits without a request.
+    pub(super) fn into_grant(self) -> Result<Grant<C>, Denied> {
+        match self {
+            Self::Connection(connection) => Ok(Grant::Connection(connection)),
+            Self::Dial => Ok(Grant::Dial),
+            Self::Denied(denied) => Err(denied),
+            // There is none that anyone could take along.
+            Self::Answer(_) => Err(Denied::Exhausted),
+        }
+    }
+}
+
 impl<C, A> From<Grant<C>> for Turn<C, A> {
     fn from(grant: Grant<C>) -> Self {
         match grant {

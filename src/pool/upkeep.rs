@@ -8,7 +8,7 @@ use super::lease::{IDLE_CHECK, Live, asking_for_nobody};
 use super::line::Use;
 use super::node::NodePool;
 use crate::health::{Failure, Gate};
-use crate::time::{Attempt, Deadline};
+use crate::time::{Attempt, Deadline, Steps};
 
 impl NodePool {
     /// One pass: closes what is idle or old, then opens up to the minimum while the node answers.
@@ -46,9 +46,10 @@ impl NodePool {
 
     fn open_within(&self, want: u32, deadline: Deadline) -> Result<usize, PoolError> {
         let want = usize::try_from(want).unwrap_or(usize::MAX);
+        let steps = Steps { connect: deadline, exchange: deadline };
         let mut opened = 0;
         while self.health.is_up() && self.line.dial_below(want) {
-            self.dial(deadline, Use::Alone)?.finish(Instant::now());
+            self.dial(steps, Use::Alone)?.finish(Instant::now());
             opened += 1;
         }
         Ok(opened)

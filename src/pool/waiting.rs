@@ -15,14 +15,7 @@ impl NodePool {
     /// Waits for a connection of one's own.
     pub(super) fn wait_alone(&self, attempt: Attempt, now: Instant) -> Result<Grant<Live>, Denied> {
         let ticket = Arc::new(Ticket::new(Rider::default()));
-        let turn = self.wait(Use::Alone, &ticket, attempt, now);
-        match turn {
-            Turn::Connection(live) => Ok(Grant::Connection(live)),
-            Turn::Dial => Ok(Grant::Dial),
-            Turn::Denied(denied) => Err(denied),
-            // It has no request that anyone could take along.
-            Turn::Answer(_) => Err(Denied::Exhausted),
-        }
+        self.wait(Use::Alone, &ticket, attempt, now).into_grant()
     }
 
     /// Waits with a request in hand, for a connection or for its answer.
