@@ -16,7 +16,7 @@ use crate::time::{Attempt, Deadline};
 
 /// A batch on its way to one node and back; dropped before its end it closes the connection, or leaves the line.
 #[derive(Debug)]
-pub(crate) struct InFlight<'p, 'b> {
+struct InFlight<'p, 'b> {
     pool: &'p NodePool,
     batch: Batch<'b>,
     stage: Stage<'p>,
@@ -45,8 +45,8 @@ pub(crate) struct Outcome {
 }
 
 impl NodePool {
-    /// Starts a batch, without waiting for anything; [`drive`] does the rest.
-    pub(crate) fn begin<'b>(&self, batch: Batch<'b>, attempt: Attempt) -> InFlight<'_, 'b> {
+    /// Starts a batch, without waiting for anything.
+    fn begin<'b>(&self, batch: Batch<'b>, attempt: Attempt) -> InFlight<'_, 'b> {
         let stage = Stage::Boarding(self.board(attempt));
         let mut flight = InFlight { pool: self, batch, stage, outcome: Outcome::default() };
         flight.board();
@@ -55,13 +55,8 @@ impl NodePool {
 }
 
 impl<'p> InFlight<'p, '_> {
-    pub(crate) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over)
-    }
-
-    /// What came of it, once it is over.
-    pub(crate) fn into_outcome(self) -> Outcome {
-        self.outcome
     }
 
     /// Looks for its connection, if it has none yet, and sends what can be sent at once.
@@ -149,25 +144,67 @@ impl<'p> InFlight<'p, '_> {
     }
 }
 
-/// Moves all batches until one is over, or until `wake`; none waits for another.
-pub(crate) fn drive(flights: &mut [InFlight<'_, '_>], wake: Option<Instant>) {
-    while !flights.is_empty() && !flights.iter().any(InFlight::is_over) {
-        let began = Instant::now();
-        if wake.is_some_and(|wake| wake <= began) {
-            return;
-        }
-        let ready = wait_for_any(flights, began, wake);
-        let now = Instant::now();
-        for i in ready {
-            if let Some(flight) = flights.get_mut(i) {
-                flight.advance(now);
+/// Batches under way, each with what it is for.
+#[derive(Debug)]
+pub(crate) struct Fleet<'p, 'b, T> {
+    purposes: Vec<T>,
+    flights: Vec<InFlight<'p, 'b>>,
+}
+
+impl<'p, 'b, T> Fleet<'p, 'b, T> {
+    pub(crate) fn new() -> Self {
+        Self { purposes: Vec::new(), flights: Vec::new() }
+    }
+
+    /// Starts a batch at a node, without waiting for anything.
+    pub(crate) fn begin(
+        &mut self,
+        pool: &'p NodePool,
+        batch: Batch<'b>,
+        attempt: Attempt,
+        purpose: T,
+    ) {
+        self.purposes.push(purpose);
+        self.flights.push(pool.begin(batch, attempt));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    /// What those under way are for.
+    pub(crate) fn purposes(&self) -> &[T] {
+        &self.purposes
+    }
+
+    /// Moves all batches until one is over, or until `wake`, and gives out what came of those that are; none waits for another.
+    pub(crate) fn drive(&mut self, wake: Option<Instant>) -> Vec<(T, Outcome)> {
+        while !self.is_empty() && !self.flights.iter().any(InFlight::is_over) {
+            let began = Instant::now();
+            if wake.is_some_and(|wake| wake <= began) {
+                break;
+            }
+            let ready = wait_for_any(&mut self.flights, began, wake);
+            let now = Instant::now();
+            for i in ready {
+                if let Some(flight) = self.flights.get_mut(i) {
+                    flight.advance(now);
+                }
+            }
+            for flight in &mut self.flights {
+                flight.board();
+                // What has come by its deadline still counts, once; a reply may have no end.
+                flight.time_out(began, now);
             }
         }
-        for flight in flights.iter_mut() {
-            flight.board();
-            // What has come by its deadline still counts, once; a reply may have no end.
-            flight.time_out(began, now);
+        let mut over = Vec::new();
+        for i in (0..self.flights.len()).rev() {
+            if self.flights.get(i).is_some_and(InFlight::is_over) {
+                let flight = self.flights.swap_remove(i);
+                over.push((self.purposes.swap_remove(i), flight.outcome));
+            }
         }
+        over
     }
 }
 

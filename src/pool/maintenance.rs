@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::flight::{InFlight, drive};
+use super::flight::Fleet;
 use super::node::NodePool;
 use super::wake::Wake;
 
@@ -69,37 +69,28 @@ impl Maintenance {
 /// Probes nodes as they are due for it, until `end` or until nothing is under way: one that hangs keeps no other waiting.
 fn probe(nodes: &[Weak<NodePool>], end: Instant) {
     let nodes: Vec<_> = nodes.iter().filter_map(Weak::upgrade).collect();
-    let (mut probed, mut flights) = (Vec::new(), Vec::new());
+    let mut probes = Fleet::new();
     // Whoever dropped the client wants the connections closed.
     let is_wanted = || nodes.iter().all(|node| !node.is_closed() && Arc::strong_count(node) > 1);
     while is_wanted() && Instant::now() < end {
         let mut wake = end;
         for (i, node) in nodes.iter().enumerate() {
-            if probed.contains(&i) {
+            if probes.purposes().contains(&i) {
                 continue;
             }
             let now = Instant::now();
             match node.next_probe() {
-                Some(due) if due <= now => {
-                    if let Some(flight) = node.begin_probe(now) {
-                        probed.push(i);
-                        flights.push(flight);
-                    }
-                }
+                Some(due) if due <= now => node.begin_probe(now, &mut probes, i),
                 Some(due) => wake = wake.min(due),
                 None => {}
             }
         }
-        if flights.is_empty() {
+        if probes.is_empty() {
             return;
         }
-        drive(&mut flights, Some(wake));
-        for i in (0..flights.len()).rev() {
-            if flights.get(i).is_some_and(InFlight::is_over) {
-                let (node, flight) = (probed.swap_remove(i), flights.swap_remove(i));
-                if let Some(node) = nodes.get(node) {
-                    node.end_probe(&flight.into_outcome());
-                }
+        for (i, outcome) in probes.drive(Some(wake)) {
+            if let Some(node) = nodes.get(i) {
+                node.end_probe(&outcome);
             }
         }
     }

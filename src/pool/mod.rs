@@ -29,7 +29,7 @@ mod wake;
 pub(crate) use config::PoolConfig;
 pub(crate) use error::PoolError;
 pub(crate) use exchange::in_doubt;
-pub(crate) use flight::{InFlight, Outcome, drive};
+pub(crate) use flight::{Fleet, Outcome};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use node::{NodePool, NodeSetup};
 pub(crate) use permits::Worker;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::error::PoolError;
-use super::flight::{InFlight, Outcome};
+use super::flight::{Fleet, Outcome};
 use super::lease::{IDLE_CHECK, Live, asking_for_nobody};
 use super::line::Use;
 use super::node::NodePool;
@@ -61,12 +61,16 @@ impl NodePool {
     }
 
     /// Begins to ask a down node for a key that nobody stores, once its back-off is over.
-    pub(super) fn begin_probe(&self, now: Instant) -> Option<InFlight<'_, 'static>> {
-        if self.health.is_up() || self.health.gate(now, true) != Gate::Probe {
-            return None;
+    pub(super) fn begin_probe<'p, T>(
+        &'p self,
+        now: Instant,
+        probes: &mut Fleet<'p, 'static, T>,
+        purpose: T,
+    ) {
+        if self.health.gate(now, true) == Gate::Probe {
+            let deadline = Deadline::after(now, self.config.connect_timeout);
+            probes.begin(self, asking_for_nobody(), Attempt::only(deadline), purpose);
         }
-        let deadline = Deadline::after(now, self.config.connect_timeout);
-        Some(self.begin(asking_for_nobody(), Attempt::only(deadline)))
     }
 
     /// Counts what came of it; an answer was counted when it came.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::failover::{Next, next};
 use super::{Answer, Router, Target, Timing, out_of_time};
 use crate::error::{Error, Fate, Phase};
-use crate::pool::{self, InFlight, Outcome, PoolError, drive};
+use crate::pool::{self, Fleet, Outcome, PoolError};
 use crate::protocol::{Batch, Reply, Verb};
 
 /// How the requests of one node are put together and its replies taken apart.
@@ -99,14 +99,13 @@ impl Router {
             outcomes: targets.iter().map(|_| None).collect(),
         };
         let mut due: Vec<usize> = (0..targets.len()).collect();
-        let mut open = Open::default();
-        loop {
-            run.launch(&mut due, &mut open);
-            if open.flights.is_empty() {
-                break;
+        let mut fleet = Fleet::new();
+        run.launch(&mut due, &mut fleet);
+        while !fleet.is_empty() {
+            for ((node, items), outcome) in fleet.drive(None) {
+                run.ended(node, &items, outcome, &mut due);
             }
-            drive(&mut open.flights, None);
-            run.land(&mut open, &mut due);
+            run.launch(&mut due, &mut fleet);
         }
         run.outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(out_of_time()))).collect()
     }
@@ -114,19 +113,17 @@ impl Router {
 
 impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     /// Starts a batch for each node that items are due for, unless it has one under way: those items stay due.
-    fn launch(&mut self, due: &mut Vec<usize>, open: &mut Open<'r, 'a>) {
+    fn launch(&mut self, due: &mut Vec<usize>, fleet: &mut Fleet<'r, 'a, (usize, Vec<usize>)>) {
         let router = self.router;
         while !due.is_empty() {
             // What goes out again keeps its order: of two stores of one key the later has to stay.
             due.sort_unstable();
-            let (held, free) = self.hold(std::mem::take(due), open);
+            let (held, free) = self.hold(std::mem::take(due), fleet.purposes());
             for (node, items) in self.group(&free, Instant::now(), due) {
                 let has_next = items.iter().any(|item| self.has_next(*item));
                 let attempt = router.attempt(self.shape.verb(), has_next, self.timing.deadline);
                 if let Some(pool) = router.nodes.get(node) {
-                    let flight = pool.begin(self.shape.batch(&items), attempt);
-                    open.groups.push((node, items));
-                    open.flights.push(flight);
+                    fleet.begin(pool, self.shape.batch(&items), attempt, (node, items));
                 }
             }
             // Some nodes may have turned their items away; those may go on to others at once.
@@ -139,26 +136,15 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
     }
 
     /// Parts the items whose node has a batch under way from the others.
-    fn hold(&self, due: Vec<usize>, open: &Open<'r, 'a>) -> (Vec<usize>, Vec<usize>) {
-        if open.groups.is_empty() {
+    fn hold(&self, due: Vec<usize>, busy: &[(usize, Vec<usize>)]) -> (Vec<usize>, Vec<usize>) {
+        if busy.is_empty() {
             return (Vec::new(), due);
         }
         let is_held = |item: &usize| {
             let node = self.node_of(*item);
-            open.groups.iter().any(|(busy, _)| Some(*busy) == node)
+            busy.iter().any(|(busy, _)| Some(*busy) == node)
         };
         due.into_iter().partition(is_held)
-    }
-
-    /// Takes the batches that are over out of those under way, and gives their items what came of them.
-    fn land(&mut self, open: &mut Open<'r, 'a>, due: &mut Vec<usize>) {
-        for i in (0..open.flights.len()).rev() {
-            if open.flights.get(i).is_some_and(InFlight::is_over) {
-                let (node, items) = open.groups.swap_remove(i);
-                let flight = open.flights.swap_remove(i);
-                self.ended(node, &items, flight.into_outcome(), due);
-            }
-        }
     }
 
     /// The items of each node that may be asked now; others get their error, or move on.
@@ -313,11 +299,4 @@ impl<'r, 'a, S: Shape<'a>> Run<'r, 'a, S> {
             *slot = Some(outcome);
         }
     }
-}
-
-/// The batches under way, with the node and the items of each.
-#[derive(Default)]
-struct Open<'p, 'b> {
-    groups: Vec<(usize, Vec<usize>)>,
-    flights: Vec<InFlight<'p, 'b>>,
 }
