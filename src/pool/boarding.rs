@@ -181,7 +181,7 @@ impl Drop for Place<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shared::tests::pool;
+    use super::super::solo::pool;
     use super::*;
     use crate::testing::TestServer;
     use crate::time::Share;

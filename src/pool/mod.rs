@@ -20,6 +20,8 @@ mod patience;
 mod permits;
 mod process;
 mod shared;
+#[cfg(test)]
+mod solo;
 mod sync;
 mod ticket;
 mod upkeep;

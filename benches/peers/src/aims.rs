@@ -67,6 +67,12 @@ const fn spec(
     Spec { what, of, workloads, client: "mcpool", against, wanted }
 }
 
+/// An aim for one thread with `busy_poll`.
+const fn polling(against: &'static str, wanted: Wanted) -> Spec {
+    let (what, workloads) = ("1 thread with busy_poll: rate", &["simple/set/1", "simple/get/1"]);
+    Spec { client: "mcpool-poll", ..spec(what, Of::Each(Figure::Rate), workloads, against, wanted) }
+}
+
 const SPECS: &[Spec] = {
     use Figure::{Cpu, Items, P99, Rate};
     use Of::{Each, SizeTable};
@@ -86,26 +92,8 @@ const SPECS: &[Spec] = {
             "raw",
             Touches(0.95),
         ),
-        Spec {
-            client: "mcpool-poll",
-            ..spec(
-                "1 thread with busy_poll: rate",
-                Each(Rate),
-                &["simple/set/1", "simple/get/1"],
-                "raw",
-                AtLeast(2.5),
-            )
-        },
-        Spec {
-            client: "mcpool-poll",
-            ..spec(
-                "1 thread with busy_poll: rate",
-                Each(Rate),
-                &["simple/set/1", "simple/get/1"],
-                "raw-poll",
-                AtLeast(0.95),
-            )
-        },
+        polling("raw", AtLeast(2.5)),
+        polling("raw-poll", AtLeast(0.95)),
         spec("10 threads: rate", Each(Rate), TEN, "raw", AtLeast(1.2)),
         spec("50 and 100 threads: rate", Each(Rate), MANY_THREADS, "raw", AtLeast(2.5)),
         spec("50 and 100 threads: rate", Each(Rate), MANY_THREADS, "memcache-exp", AtLeast(3.0)),

@@ -231,41 +231,14 @@ impl Drop for Conductor<'_> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::config::PoolConfig;
-    use super::super::maintenance::Maintenance;
-    use super::super::node::NodeSetup;
-    use super::super::permits::Worker;
+mod tests {
+    use super::super::solo::pool;
     use super::*;
     use crate::error::Fate;
-    use crate::health::{BackOff, DownAfter, Rules};
     use crate::protocol::Request;
     use crate::testing::TestServer;
     use crate::time::Steps;
-    use crate::types::Server;
     use std::time::Duration;
-
-    /// A pool of one connection.
-    pub(in crate::pool) fn pool(address: &str) -> NodePool {
-        let config = PoolConfig { max_connections: 1, ..PoolConfig::default() };
-        let health = Rules {
-            down_after: DownAfter::new(1000, Duration::from_secs(10)),
-            back_off: BackOff::new(Duration::from_millis(200), Duration::from_secs(2)),
-            failback: true,
-            lone: true,
-        };
-        let setup = NodeSetup {
-            server: &Server::new(address).expect("an address"),
-            config: &config,
-            io_timeout: Duration::from_secs(20),
-            health,
-            seed: 1,
-            worker: &Worker::new().expect("a thread"),
-            deadline: Deadline::after(Instant::now(), Duration::from_secs(20)),
-            wake: Maintenance::new().1,
-        };
-        NodePool::new(setup).expect("permits")
-    }
 
     fn incr(by: u64) -> Batch<'static> {
         let mut batch = Batch::new();
