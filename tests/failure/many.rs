@@ -19,6 +19,20 @@ fn settings(servers: &[String]) -> ClientBuilder {
     Client::builder().servers(servers.to_vec()).min_connections(0).down_after(never())
 }
 
+/// A client, without failover, of a server and of some that swallow connects, and a key of each.
+fn beside(
+    server: &TestServer,
+    holes: &[Blackhole],
+    change: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> (Client, Vec<String>) {
+    let addresses: Vec<_> =
+        std::iter::once(server.address()).chain(holes.iter().map(Blackhole::address)).collect();
+    let settings = settings(&addresses).timeout(HANG).failover(Failover::Off);
+    let client = change(settings).build().expect("settings");
+    let keys = addresses.iter().map(|address| key_on(&client, address, "k")).collect();
+    (client, keys)
+}
+
 /// Whether the server has been asked something that begins so.
 fn asked(server: &TestServer, start: &str) -> bool {
     server.commands().iter().any(|line| line.starts_with(start))
@@ -62,16 +76,8 @@ fn servers_that_swallow_connects_cost_their_time_once_and_none_of_the_others_key
     let _quiet = quiet();
     let healthy = TestServer::start().expect("a port");
     let holes = [blackhole(), blackhole(), blackhole()];
-    let mut addresses = vec![healthy.address()];
-    addresses.extend(holes.iter().map(Blackhole::address));
     let connect = Duration::from_secs(1);
-    let client = settings(&addresses)
-        .timeout(HANG)
-        .connect_timeout(connect)
-        .failover(Failover::Off)
-        .build()
-        .expect("settings");
-    let keys: Vec<_> = addresses.iter().map(|address| key_on(&client, address, "k")).collect();
+    let (client, keys) = beside(&healthy, &holes, |settings| settings.connect_timeout(connect));
     // Its reply takes several reads, which have to be made while the others are still awaited.
     healthy.put(&keys[0], "v".repeat(4 << 20), 0);
     let (found, took) = timed(|| client.get_many::<String, _>(&keys));
@@ -150,17 +156,10 @@ fn keys_that_go_on_to_another_server_do_not_wait_for_one_that_hangs() {
 fn a_server_that_returns_is_used_again_whatever_others_hang() {
     let returning = TestServer::start().expect("a port");
     let holes = [blackhole(), blackhole(), blackhole(), blackhole()];
-    let mut addresses = vec![returning.address()];
-    addresses.extend(holes.iter().map(Blackhole::address));
     let connect = Duration::from_secs(2);
-    let client = settings(&addresses)
-        .timeout(HANG)
-        .connect_timeout(connect)
-        .failover(Failover::Off)
-        .down_after(DownAfter::new(1, Duration::from_secs(10)))
-        .build()
-        .expect("settings");
-    let keys: Vec<_> = addresses.iter().map(|address| key_on(&client, address, "k")).collect();
+    let (client, keys) = beside(&returning, &holes, |settings| {
+        settings.connect_timeout(connect).down_after(DownAfter::new(1, Duration::from_secs(10)))
+    });
     returning.stop();
     let lost = client.get_many::<String, _>(&keys).failures().count();
     assert_eq!(lost, keys.len());
@@ -169,6 +168,6 @@ fn a_server_that_returns_is_used_again_whatever_others_hang() {
     });
     returning.restart().expect("the same port");
     let start = Instant::now();
-    until("it is used again", || state(&client, &addresses[0]) == NodeState::Up);
+    until("it is used again", || state(&client, &returning.address()) == NodeState::Up);
     assert!(start.elapsed() < connect * 2, "behind the others: {:?}", start.elapsed());
 }
